@@ -1,0 +1,90 @@
+"""What the rules need to know about arrays: NumPy, torch, or NumPy object arrays of exact fractions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import array_api_compat
+import numpy as np
+from numpy.typing import NDArray
+
+from kappaguard.rules.errors import InputError
+
+Array = Any
+"""A NumPy array, a torch tensor, or a NumPy object array of ``fractions.Fraction``."""
+
+
+def namespace(x: Array) -> Any:
+    """The array-API namespace that ``x`` belongs to."""
+    return array_api_compat.array_namespace(x)
+
+
+def is_exact(x: Array) -> bool:
+    """Whether ``x`` holds exact fractions (a NumPy object array) instead of floats."""
+    return isinstance(x, np.ndarray) and x.dtype == object
+
+
+def as_array(x: Array | Sequence[Any]) -> Array:
+    """``x`` as an array of floats or fractions; integers and booleans become float64, lists become arrays."""
+    if array_api_compat.is_array_api_obj(x):
+        array = x
+    elif isinstance(x, Sequence) and len(x) > 0 and array_api_compat.is_torch_array(x[0]):
+        import torch
+
+        array = torch.stack(list(x))
+    else:
+        try:
+            array = np.asarray(x)
+        except ValueError as error:
+            raise InputError(f"x is not a rectangular array of numbers: {error}") from None
+    if is_exact(array):
+        return array
+    xp = namespace(array)
+    if xp.isdtype(array.dtype, ("bool", "integral")):
+        return xp.astype(array, xp.float64)
+    if not xp.isdtype(array.dtype, "real floating"):
+        raise InputError(f"x must hold real numbers, got dtype {array.dtype}")
+    return array
+
+
+def device_of(x: Array) -> Any:
+    """Where x lives."""
+    return array_api_compat.device(x)
+
+
+def to_numpy(x: Array) -> NDArray[Any]:
+    """x as a NumPy array, for decisions that are made by ordinary Python."""
+    return np.asarray(x if isinstance(x, np.ndarray) else x.detach().cpu())
+
+
+def off_diagonal(x: Array) -> Array:
+    """The n x n mask of pairs of different rows of x."""
+    xp = namespace(x)
+    index = xp.arange(x.shape[-2], device=device_of(x))
+    return index[:, None] != index[None, :]
+
+
+def in_double(x: Array) -> Array:
+    """``x`` in float64 (fractions stay fractions): where decisions are made."""
+    if is_exact(x):
+        return x
+    xp = namespace(x)
+    return xp.astype(x, xp.float64, copy=False)
+
+
+def plain(x: Array) -> tuple[Array, Callable[[Array], Array]]:
+    """``x`` on the fastest equivalent backend, and the way back.
+
+    A torch tensor on the CPU that needs no gradient shares its memory with a NumPy array, where small
+    matrices cost a tenth of torch's overhead and the compiled kernels apply.
+    """
+    if not array_api_compat.is_torch_array(x):
+        return x, lambda result: result
+    import torch
+
+    if x.device.type != "cpu" or (x.requires_grad and torch.is_grad_enabled()) or type(x) is not torch.Tensor:
+        return x, lambda result: result
+    if x.dtype not in (torch.float32, torch.float64) or torch._C._functorch.is_functorch_wrapped_tensor(x):
+        return x, lambda result: result
+    return x.detach().numpy(), torch.from_numpy

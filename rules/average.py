@@ -1,0 +1,32 @@
+"""Average: not robust to a single Byzantine vector, the baseline."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+
+from kappaguard.rules.arrays import Array, device_of, is_exact, namespace
+from kappaguard.rules.base import Rule
+from kappaguard.rules.cloud import Cloud
+
+
+@dataclass(frozen=True)
+class Average(Rule):
+    """The mean of all n vectors.
+
+    Definition: (1/n) sum_i x_i. Infinite entries stay infinite: there is nothing that an average can discard.
+    Coefficient: none for f >= 1 (kappa* is infinite).
+    """
+
+    name: ClassVar[str] = "average"
+
+    def aggregate(self, cloud: Cloud) -> Array:
+        """The mean of the points."""
+        n = cloud.n
+        if is_exact(cloud.base):
+            return cloud.combine(np.full(n, Fraction(1, n), dtype=object))
+        xp = namespace(cloud.base)
+        return cloud.combine(xp.full(n, 1.0 / n, dtype=xp.float64, device=device_of(cloud.base)))

@@ -1,0 +1,73 @@
+"""CAF: the covariance-bound agnostic filter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from kappaguard.rules.arrays import Array, namespace
+from kappaguard.rules.base import Rule, Traits
+from kappaguard.rules.checks import require_count, require_inexact, require_minority
+from kappaguard.rules.cloud import Cloud
+
+
+@dataclass(frozen=True)
+class CovarianceFilter(Rule):
+    """The flattest of the weighted means that come up while the direction of largest variance is filtered.
+
+    Definition (Allouah, Guerraoui and Stephan 2025): weights start at 1; while they sum to more than n - 2f, take
+    the weighted mean and covariance, project the vectors on the covariance's first eigenvector, and multiply each
+    weight by 1 - tau_i/max tau, tau_i being the squared projection of x_i - mean. The output is the weighted mean
+    with the smallest largest eigenvalue. Without variance, or with f = 0, it is the mean. Vectors with infinite
+    entries start with weight 0. Needs f < n/2.
+    Where the largest eigenvalue is not simple, the direction is the eigenvalue solver's choice.
+    """
+
+    f: int
+    name: ClassVar[str] = "caf"
+    _traits: ClassVar[Traits] = Traits(rational=False)
+
+    def __post_init__(self) -> None:
+        require_count(self.f, 0, "caf: f")
+
+    def aggregate(self, cloud: Cloud) -> Array:
+        """The weighted mean with the smallest largest eigenvalue."""
+        require_inexact(self.name, cloud.base)
+        n = cloud.n
+        require_minority(self.name, n, self.f)
+        distances = cloud.distances
+        xp = namespace(distances)
+        infinite = xp.isinf(distances)
+        unseen = xp.sum(xp.astype(infinite, xp.int64), axis=-1)
+        clean = xp.where(infinite, xp.zeros_like(distances), distances)
+        weights = xp.astype(unseen == xp.min(unseen, axis=-1, keepdims=True), xp.float64)
+        best = weights / xp.sum(weights, axis=-1, keepdims=True)
+        least = xp.full_like(best[..., 0], float("inf"))
+        going = xp.sum(weights, axis=-1) > n - 2 * self.f
+        for _ in range(n):
+            if not bool(xp.any(going)):
+                break
+            share, spread, projection = _principal(clean, weights)
+            better = going & (spread < least)
+            best = xp.where(better[..., None], share, best)
+            least = xp.where(better, spread, least)
+            most = xp.max(xp.where(weights > 0, projection, xp.zeros_like(projection)), axis=-1, keepdims=True)
+            kept = xp.clip(1 - projection / xp.where(most > 0, most, xp.ones_like(most)), min=0.0)
+            weights = xp.where(going[..., None], weights * kept, weights)
+            going = going & (most[..., 0] > 0) & (xp.sum(weights, axis=-1) > n - 2 * self.f)
+        return cloud.combine(best)
+
+
+def _principal(distances: Array, weights: Array) -> tuple[Array, Array, Array]:
+    """Normalised weights, the largest eigenvalue of the weighted covariance, and squared projections on its vector."""
+    xp = namespace(distances)
+    share = weights / xp.sum(weights, axis=-1, keepdims=True)
+    to_mean = xp.matmul(distances, share[..., None])[..., 0]
+    constant = xp.sum(to_mean * share, axis=-1)[..., None, None]
+    gram = (to_mean[..., :, None] + to_mean[..., None, :] - distances - constant) / 2
+    root = xp.sqrt(share)
+    values, vectors = xp.linalg.eigh(root[..., :, None] * gram * root[..., None, :])
+    spread = xp.clip(values[..., -1], min=0.0)
+    raw = xp.matmul(gram, (root * vectors[..., :, -1])[..., None])[..., 0]
+    scale = xp.where(spread > 0, spread, xp.ones_like(spread))[..., None]
+    return share, spread, raw**2 / scale

@@ -1,0 +1,42 @@
+"""Centered clipping."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from kappaguard.rules.arrays import Array, namespace
+from kappaguard.rules.base import Rule, Traits
+from kappaguard.rules.checks import require_count, require_inexact, require_positive
+from kappaguard.rules.clip import clip, lengths
+from kappaguard.rules.cloud import Cloud
+
+
+@dataclass(frozen=True)
+class CenteredClipping(Rule):
+    """The centre plus the mean of the differences to it, clipped to length tau; repeated.
+
+    Definition (Karimireddy et al. 2021): v <- v + (1/n) sum_i (x_i - v) min(1, tau/||x_i - v||), ``iterations``
+    times from v = 0. In training the authors start from the last aggregate; here nothing is remembered, so pass
+    ``x - last`` and add ``last`` for that. With a fixed tau it is not equivariant, and no kappa holds.
+    """
+
+    tau: float = 100.0
+    iterations: int = 1
+    name: ClassVar[str] = "centered_clipping"
+    _traits: ClassVar[Traits] = Traits(rational=False, translates=False, scales=False)
+
+    def __post_init__(self) -> None:
+        require_positive(self.tau, "centered_clipping: tau")
+        require_count(self.iterations, 1, "centered_clipping: iterations")
+
+    def aggregate(self, cloud: Cloud) -> Array:
+        """The centre after the last iteration."""
+        require_inexact(self.name, cloud.base)
+        x = cloud.points
+        xp = namespace(x)
+        center = xp.mean(clip(x, lengths(x), self.tau), axis=-2)
+        for _ in range(self.iterations - 1):
+            difference = x - center[..., None, :]
+            center = center + xp.mean(clip(difference, lengths(difference), self.tau), axis=-2)
+        return center

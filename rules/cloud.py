@@ -1,0 +1,130 @@
+"""n vectors, seen lazily: as points, or through their pairwise distances."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from kappaguard.rules.arrays import Array, is_exact, namespace
+from kappaguard.rules.checks import reject_nan, require_shape
+from kappaguard.rules.distances import squared_distances
+
+
+SMALL = 32
+"""Up to this many vectors, distances of mixtures are formed from differences of weights throughout."""
+CANCELLED = 1e-2
+"""Beyond, only those that lost digits to cancellation are."""
+
+
+class Cloud:
+    """The vectors ``mixing @ base`` (or ``base`` itself), of shape (..., n, d).
+
+    A pre-aggregation that sees only distances adds a mixing matrix instead of forming new points; distances of
+    mixed points follow from those of the base in n x n arithmetic.
+    """
+
+    def __init__(self, base: Array, mixing: Array | None = None, distances: Array | None = None) -> None:
+        require_shape(base)
+        self.base = base
+        self.mixing = mixing
+        if distances is not None:
+            self.__dict__["distances"] = distances
+
+    @property
+    def n(self) -> int:
+        """How many vectors there are."""
+        return int((self.base if self.mixing is None else self.mixing).shape[-2])
+
+    @cached_property
+    def points(self) -> Array:
+        """The vectors themselves."""
+        return self.base if self.mixing is None else _mix(self.mixing, self.base)
+
+    @cached_property
+    def distances(self) -> Array:
+        """Squared distances between the vectors, in some unit; infinite where a vector is."""
+        return squared_distances(self.points)
+
+    def mixed(self, mixing: Array) -> Cloud:
+        """The cloud of ``mixing @ points``; the rows of the mixing matrix sum to one."""
+        total = mixing if self.mixing is None else namespace(mixing).matmul(mixing, self.mixing)
+        distances = self.__dict__.get("distances")
+        return Cloud(self.base, total, None if distances is None else mixed_distances(mixing, distances))
+
+    def combine(self, weights: Array) -> Array:
+        """``weights @ points`` for weights of shape (..., n)."""
+        if self.mixing is not None:
+            weights = namespace(weights).matmul(weights[..., None, :], self.mixing)[..., 0, :]
+        return _mix(weights[..., None, :], self.base)[..., 0, :]
+
+    def select(self, index: Array) -> Array:
+        """The vectors of the given index, of shape (...): exactly, not as a product with weights."""
+        xp = namespace(self.base)
+        if self.mixing is not None:
+            row = xp.take_along_axis(self.mixing, index[..., None, None], axis=-2)
+            return _mix(row, self.base)[..., 0, :]
+        if self.base.ndim == 2:
+            return self.base[int(index)] + 0
+        return xp.take_along_axis(self.base, index[..., None, None], axis=-2)[..., 0, :]
+
+
+def mixed_distances(mixing: Array, distances: Array) -> Array:
+    """Squared distances between the rows of ``mixing @ x`` from those between the rows of x.
+
+    For weights u, v with the same sum, ||u x - v x||^2 = -1/2 (u - v)^T D (u - v). A row that mixes an infinite
+    vector is infinite itself.
+    """
+    xp = namespace(distances)
+    infinite = distances == float("inf")
+    if not bool(xp.any(infinite)):
+        return _mixed_distances(mixing, distances)
+    n = distances.shape[-1]
+    # an infinite vector is infinitely far from all others; a far but finite one may be so from some only
+    lost = xp.sum(xp.astype(infinite, xp.int64), axis=-1) * 2 > n
+    touched = xp.any((mixing != 0) & lost[..., None, :], axis=-1)
+    result = _mixed_distances(mixing, xp.where(infinite, xp.zeros_like(distances), distances))
+    apart = touched[..., :, None] | touched[..., None, :]
+    index = xp.arange(mixing.shape[-2])
+    return xp.where(apart & (index[:, None] != index[None, :]), xp.full_like(result, float("inf")), result)
+
+
+def _mixed_distances(mixing: Array, distances: Array) -> Array:
+    xp = namespace(distances)
+    if is_exact(distances) or distances.shape[-1] <= SMALL:
+        difference = mixing[..., :, None, :] - mixing[..., None, :, :]
+        result = -xp.sum(xp.matmul(difference, distances[..., None, :, :]) * difference, axis=-1) / 2
+        return result if is_exact(result) else xp.where(result < 0, xp.zeros_like(result), result)
+    product = xp.matmul(xp.matmul(mixing, distances), xp.matrix_transpose(mixing))
+    squares = xp.linalg.diagonal(product)
+    centre = (squares[..., :, None] + squares[..., None, :]) / 2
+    result = product - centre
+    if result.ndim == 2:
+        first, second = xp.nonzero(result < CANCELLED * centre)
+        difference = mixing[first] - mixing[second]
+        result[first, second] = -xp.sum(xp.matmul(difference, distances) * difference, axis=-1) / 2
+    return xp.where(result < 0, xp.zeros_like(result), result)
+
+
+def _mix(mixing: Array, x: Array) -> Array:
+    """``mixing @ x``, where a zero weight leaves an infinite entry out, and a NaN in x is refused.
+
+    Infinite entries of both signs in one mixture become +inf: what is left of them is that they are not finite.
+    """
+    xp = namespace(x)
+    if is_exact(x):
+        return xp.matmul(mixing, x)
+    weights = xp.astype(mixing, x.dtype, copy=False)
+    with np.errstate(invalid="ignore"):
+        result = xp.matmul(weights, x)
+    if bool(xp.all(xp.isfinite(result))):
+        return result
+    reject_nan(x)
+    finite = xp.isfinite(x)
+    result = xp.matmul(weights, xp.where(finite, x, xp.zeros_like(x)))
+    used = xp.astype(weights != 0, x.dtype)
+    for sign in (-1, 1):
+        at = xp.matmul(used, xp.astype(~finite & (x * sign > 0), x.dtype)) > 0
+        result = xp.where(at, xp.full_like(result, sign * float("inf")), result)
+    return result
+

@@ -1,0 +1,102 @@
+"""Squared distances between all pairs of vectors: all that most rules see of their input.
+
+D_ij = ||x_i - x_j||^2 carries the same information as the centred Gram matrix and, unlike it, has no digit to
+lose to a common offset. Partial matrices over blocks of coordinates add up. Rules use D only up to a common
+positive factor, so D is in units that keep it representable when squares would overflow or vanish.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from kappaguard.rules import native
+from kappaguard.rules.arrays import Array, in_double, is_exact, namespace, off_diagonal
+from kappaguard.rules.checks import reject_nan
+
+BLOCK_ENTRIES = 1 << 21
+"""How many differences are held at once."""
+SAFE_LEAST, SAFE_MOST = 1e-200, 1e200
+"""A squared distance outside this range is formed again in other units."""
+
+
+def squared_distances(x: Array) -> Array:
+    """D for x of shape (..., n, d): (..., n, n), in float64 or fractions, zero on the diagonal.
+
+    A row with an infinite entry is infinitely far from every other row. NaN is refused.
+    """
+    if is_exact(x):
+        return _from_differences(x)
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        distances = native.squared_distances(x) if native.applies(x) else _plain(in_double(x))
+        if _is_safe(distances):
+            return distances
+        reject_nan(x)
+        return _in_robust_units(in_double(x))
+
+
+def _plain(x: Array) -> Array:
+    n = x.shape[-2]
+    if n * math.prod(x.shape) <= BLOCK_ENTRIES:
+        return _from_differences(x)
+    xp = namespace(x)
+    centred = x - xp.mean(x, axis=-2, keepdims=True)
+    gram = xp.matmul(centred, xp.matrix_transpose(centred))
+    squares = xp.linalg.diagonal(gram)
+    norms = squares[..., :, None] + squares[..., None, :]
+    distances = norms - 2 * gram
+    apart = off_diagonal(x)
+    if bool(xp.any(apart & ~(distances >= native.CANCELLED * norms))):
+        return _from_differences(x)
+    return xp.where(apart, distances, xp.zeros_like(distances))
+
+
+def _from_differences(x: Array, unit: Array | None = None) -> Array:
+    xp = namespace(x)
+    total = None
+    for difference in _differences(x):
+        scaled = difference if unit is None else difference / unit[..., None, None, None]
+        part = xp.sum(scaled * scaled, axis=-1)
+        total = part if total is None else total + part
+    return total
+
+
+def _differences(x: Array) -> Iterator[Array]:
+    """x_i - x_j for all pairs, (..., n, n, some coordinates), a bounded number at a time."""
+    rows = math.prod(x.shape[:-1])
+    step = x.shape[-1] if is_exact(x) else max(1, BLOCK_ENTRIES // max(1, x.shape[-2] * rows))
+    for start in range(0, x.shape[-1], step):
+        block = x[..., start : start + step]
+        yield block[..., :, None, :] - block[..., None, :, :]
+
+
+def _is_safe(distances: Array) -> bool:
+    xp = namespace(distances)
+    inside = (distances == 0) | ((distances > SAFE_LEAST) & (distances < SAFE_MOST))
+    return bool(xp.all(inside))
+
+
+def _in_robust_units(x: Array) -> Array:
+    """D in units of the radius of the tightest majority, so that neither far rows nor a tiny spread spoil it."""
+    xp = namespace(x)
+    finite = xp.all(xp.isfinite(x), axis=-1)
+    together = finite[..., :, None] & finite[..., None, :]
+    clean = xp.where(finite[..., None], x, xp.zeros_like(x))
+    distances = _from_differences(clean, _majority_radius(clean, together))
+    keep = together | ~off_diagonal(x)
+    return xp.where(keep, distances, xp.full_like(distances, float("inf")))
+
+
+def _majority_radius(x: Array, together: Array) -> Array:
+    """min_i median_j max_k |x_ik - x_jk| over the rows that are together: f < n/2 far rows cannot blow it up."""
+    xp = namespace(x)
+    reach = None
+    for difference in _differences(x):
+        part = xp.max(xp.abs(difference), axis=-1)
+        reach = part if reach is None else xp.maximum(reach, part)
+    far = xp.full_like(reach, float("inf"))
+    median = xp.sort(xp.where(together, reach, far), axis=-1)[..., x.shape[-2] // 2]
+    radius = xp.min(xp.where(median > 0, median, xp.full_like(median, float("inf"))), axis=-1)
+    return xp.where(xp.isfinite(radius), radius, xp.ones_like(radius))

@@ -1,0 +1,60 @@
+"""GM: the geometric median."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+from kappaguard.rules.arrays import Array, as_array, namespace, plain
+from kappaguard.rules.base import Coefficient, Rule, Traits
+from kappaguard.rules.checks import require_inexact
+from kappaguard.rules.cloud import Cloud
+from kappaguard.rules.weiszfeld import distance_bound, differentiable_step, minimise
+
+
+class Bounded(NamedTuple):
+    """An output and an upper bound on its distance to the true minimiser."""
+
+    point: Array
+    bound: Array
+
+
+@dataclass(frozen=True)
+class GeometricMedian(Rule):
+    """The point with the smallest sum of distances to the n vectors.
+
+    Definition (paper, appendix on the geometric median): argmin_y sum_i ||y - x_i||, to within 1e-9 of the spread
+    of the input (``with_bound`` says how near). The spread is the median distance of the input to the output, so
+    the tolerance, and the output, follow every translation, scaling and rotation.
+    The minimiser is unique unless all vectors lie on one line and n is even; then it is the midpoint of the
+    minimising segment, as for the median. Vectors with infinite entries are discarded.
+    Coefficient: 4 (1 + f/(n - 2f))^2, paper, proposition on GM.
+    """
+
+    name: ClassVar[str] = "gm"
+    coefficient: ClassVar[Coefficient | None] = Coefficient("4*(1+f/(n-2*f))**2", "Fixing by Mixing, GM")
+    _traits: ClassVar[Traits] = Traits(rational=False)
+
+    def aggregate(self, cloud: Cloud) -> Array:
+        """The geometric median of the points."""
+        require_inexact(self.name, cloud.base)
+        if getattr(cloud.base, "requires_grad", False):
+            solution = minimise(Cloud(cloud.points.detach()))
+            return differentiable_step(cloud.points, cloud.combine(solution.weights), solution.exact)
+        return cloud.combine(minimise(cloud).weights)
+
+    def with_bound(self, x: Array) -> Bounded:
+        """The geometric median of x and a bound on its distance to the true minimiser (apart from rounding)."""
+        array, back = plain(as_array(x))
+        require_inexact(self.name, array)
+        cloud = Cloud(array)
+        solution = minimise(cloud)
+        point = cloud.combine(solution.weights)
+        xp = namespace(array)
+        difference = array - point[..., None, :]
+        finite = xp.all(xp.isfinite(difference), axis=-1)
+        difference = xp.where(finite[..., None], difference, xp.zeros_like(difference))
+        lengths = xp.where(finite, xp.linalg.vector_norm(difference, axis=-1), xp.full_like(point[..., :1], float("inf")))
+        count = xp.sum(xp.astype(finite, xp.int64), axis=-1, keepdims=True)
+        median = xp.take_along_axis(xp.sort(lengths, axis=-1), count // 2, axis=-1)[..., 0]
+        return Bounded(back(point), distance_bound(solution) * median)

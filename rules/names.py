@@ -1,0 +1,133 @@
+"""Rules by name: ``krum``, ``nnm+cwtm``, ``bucketing(s=2)+gm``, ``package.module:attribute``, ``file.py:attribute``."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import re
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any, TypeVar
+
+from kappaguard.rules.arc import AdaptiveClipping
+from kappaguard.rules.arrays import Array
+from kappaguard.rules.average import Average
+from kappaguard.rules.base import PreAggregation, Rule
+from kappaguard.rules.bucketing import Bucketing
+from kappaguard.rules.caf import CovarianceFilter
+from kappaguard.rules.centered_clipping import CenteredClipping
+from kappaguard.rules.clipping import Clipping
+from kappaguard.rules.cwmed import Median
+from kappaguard.rules.cwtm import TrimmedMean
+from kappaguard.rules.errors import InputError
+from kappaguard.rules.gm import GeometricMedian
+from kappaguard.rules.krum import Krum
+from kappaguard.rules.mda import MinimumDiameterAveraging
+from kappaguard.rules.meamed import MeanAroundMedian
+from kappaguard.rules.monna import MoNNA
+from kappaguard.rules.multikrum import MultiKrum
+from kappaguard.rules.nnm import NNM
+from kappaguard.rules.pipeline import Pipeline
+from kappaguard.rules.smea import SmallestMaximumEigenvalueAveraging
+
+RULES: dict[str, type[Rule]] = {
+    cls.name: cls
+    for cls in (
+        Average,
+        Median,
+        TrimmedMean,
+        GeometricMedian,
+        Krum,
+        MultiKrum,
+        MinimumDiameterAveraging,
+        MeanAroundMedian,
+        CenteredClipping,
+        MoNNA,
+        SmallestMaximumEigenvalueAveraging,
+        CovarianceFilter,
+    )
+}
+PRE_AGGREGATIONS: dict[str, type[PreAggregation]] = {
+    cls.name: cls for cls in (NNM, Bucketing, Clipping, AdaptiveClipping)
+}
+
+S = TypeVar("S", Rule, PreAggregation)
+
+_STAGE = re.compile(r"\s*([a-z_]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
+
+
+def rule(spec: str | Callable[..., Any], f: int | None = None, **parameters: Any) -> Callable[[Array], Array]:
+    """The rule that ``spec`` names, or the object itself made callable: (..., n, d) -> (..., d).
+
+    ``f`` goes to every part that has one; other parameters to the rule at the end. What is not one of our names
+    (it contains a colon) or is not one of our rules is adapted, see ``kappaguard.rules.adapters``.
+    """
+    if isinstance(spec, Rule):
+        return spec
+    if not isinstance(spec, str) or ":" in spec:
+        from kappaguard.rules.adapters.resolve import resolve
+
+        if f is None:
+            raise InputError(f"{spec if isinstance(spec, str) else 'this rule'} needs f: rule(..., f=...)")
+        return resolve(spec, f, **parameters)
+    return parse(spec, f, **parameters)
+
+
+def parse(spec: str, f: int | None = None, **parameters: Any) -> Rule:
+    """The built-in rule or pipeline of that name."""
+    *before, last = _split(spec)
+    final = _build(last, RULES, "rule", f, parameters)
+    if not before:
+        return final
+    steps = tuple(_build(stage, PRE_AGGREGATIONS, "pre-aggregation", f, {}) for stage in before)
+    return Pipeline(steps, final)
+
+
+def _split(spec: str) -> list[str]:
+    """The stages between the ``+`` signs that are outside parentheses."""
+    stages, depth = [""], 0
+    for character in spec:
+        depth += (character == "(") - (character == ")")
+        if character == "+" and depth == 0:
+            stages.append("")
+        else:
+            stages[-1] += character
+    return stages
+
+
+def _build(
+    stage: str, known: dict[str, type[S]], kind: str, f: int | None, extra: dict[str, Any]
+) -> S:
+    match = _STAGE.fullmatch(stage)
+    if match is None:
+        raise InputError(f"not the name of a {kind}: {stage.strip()!r}")
+    name, inside = match.groups()
+    if name not in known:
+        raise InputError(_unknown(name, kind, list(known)))
+    cls = known[name]
+    accepted = {field.name for field in fields(cls)}  # type: ignore[arg-type]
+    parameters = {**_parameters(name, inside or ""), **extra}
+    if "f" in accepted and "f" not in parameters:
+        if f is None:
+            raise InputError(f"{name} needs f, the number of Byzantine vectors")
+        parameters["f"] = f
+    for key in parameters:
+        if key not in accepted:
+            raise InputError(f"{name} has no parameter {key!r}; it has {', '.join(sorted(accepted)) or 'none'}")
+    return cls(**parameters)
+
+
+def _parameters(name: str, text: str) -> dict[str, Any]:
+    """``s=2, seed=1`` as a dictionary of literals."""
+    try:
+        call = ast.parse(f"_({text})", mode="eval").body
+        assert isinstance(call, ast.Call) and not call.args
+        return {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords if keyword.arg}
+    except (SyntaxError, ValueError, AssertionError, MemoryError, RecursionError, TypeError):
+        raise InputError(f"{name}: parameters are written name=number, got {text!r}") from None
+
+
+def _unknown(name: str, kind: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(name, known, 1)
+    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
+    return f"no {kind} is called {name!r}; {hint}"

@@ -1,0 +1,149 @@
+"""The compiled kernels, spread over threads: distances and coordinate-wise reductions of one large matrix.
+
+They apply to a C-contiguous NumPy matrix of float32 or float64 that is worth the call; everything else (batches,
+gradients, GPUs, fractions, a machine without a compiler) takes the array-API lines of the rules. Set
+``KAPPAGUARD_NATIVE=0`` to take those always, ``KAPPAGUARD_THREADS`` to choose the number of threads.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kappaguard.rules.native.networks import network
+
+LEAST_ENTRIES = 2048
+"""Below this many entries the call is not worth it."""
+ENTRIES_PER_THREAD = 65536
+
+CANCELLED = 1e-2
+"""A squared distance below this part of the two squared norms lost digits to cancellation and is formed anew."""
+
+
+@cache
+def _compiled() -> Any | None:
+    if os.environ.get("KAPPAGUARD_NATIVE", "1") == "0":
+        return None
+    try:
+        return importlib.import_module("kappaguard.rules.native._kernels")
+    except ImportError:
+        return None
+
+
+def available() -> bool:
+    """Whether the compiled kernels are installed and switched on."""
+    return _compiled() is not None
+
+
+def applies(x: Any) -> bool:
+    """Whether the kernels can take x, and are worth it."""
+    return (
+        isinstance(x, np.ndarray)
+        and x.ndim == 2
+        and x.size >= LEAST_ENTRIES
+        and x.dtype in (np.float32, np.float64)
+        and x.flags.c_contiguous
+        and available()
+    )
+
+
+@cache
+def thread_count() -> int:
+    """How many threads share one call."""
+    chosen = os.environ.get("KAPPAGUARD_THREADS")
+    if chosen is not None and chosen.isdigit() and int(chosen) > 0:
+        return int(chosen)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@cache
+def _pool(process: int) -> ThreadPoolExecutor:
+    """One pool per process: threads do not survive a fork."""
+    del process
+    return ThreadPoolExecutor(thread_count(), thread_name_prefix="kappaguard")
+
+
+def _spread(x: NDArray[Any], work: Callable[[int, int], Any]) -> list[Any]:
+    """The results of work(begin, end) over column ranges that together cover x."""
+    parts = max(1, min(thread_count(), x.size // ENTRIES_PER_THREAD))
+    if parts == 1:
+        return [work(0, x.shape[1])]
+    bounds = [x.shape[1] * part // parts for part in range(parts + 1)]
+    return list(_pool(os.getpid()).map(work, bounds[:-1], bounds[1:]))
+
+
+def squared_distances(x: NDArray[Any]) -> NDArray[np.float64]:
+    """Squared distances between the rows of x, in float64, each to about 1e-13 of itself.
+
+    From the Gram matrix about the mean row, G: D_ij = G_ii + G_jj - 2 G_ij; a pair where that cancels (equal rows,
+    or all of them while one row is far away) is formed again from differences.
+    """
+    kernels = _compiled()
+    assert kernels is not None
+    n, d = x.shape
+
+    def gram(begin: int, end: int) -> NDArray[np.float64]:
+        part = np.zeros((n, n))
+        kernels.gram(x, x.itemsize, n, d, begin, end, part)
+        return part
+
+    lower = sum(_spread(x, gram))
+    squares = np.diagonal(lower)
+    norms = squares[:, None] + squares[None, :]
+    with np.errstate(invalid="ignore", over="ignore"):
+        distances = norms - 2 * (lower + lower.T)
+        cancelled = np.argwhere(np.tril(~(distances >= CANCELLED * norms), -1)).astype(np.intc)
+    if len(cancelled):
+        rows, columns = cancelled.T
+        again = _pair_distances(x, np.ascontiguousarray(cancelled))
+        distances[rows, columns] = again
+        distances[columns, rows] = again
+    np.fill_diagonal(distances, 0.0)
+    return distances
+
+
+def _pair_distances(x: NDArray[Any], pairs: NDArray[np.intc]) -> NDArray[np.float64]:
+    kernels = _compiled()
+    assert kernels is not None
+    n, d = x.shape
+
+    def differences(begin: int, end: int) -> NDArray[np.float64]:
+        part = np.zeros(len(pairs))
+        kernels.pairs(x, x.itemsize, n, d, begin, end, pairs, len(pairs), part)
+        return part
+
+    total: NDArray[np.float64] = sum(_spread(x, differences))
+    return total
+
+
+def window_mean(x: NDArray[Any], low: int, high: int) -> NDArray[Any] | None:
+    """Per column, the mean of the values of ranks low .. high - 1; None if x has a NaN."""
+    return _reduce(x, network(len(x), low, high), low, high, 0, 0.0)
+
+
+def mean_around_median(x: NDArray[Any], kept: int, margin: float) -> NDArray[Any] | None:
+    """Per column, the mean of the ``kept`` values nearest to the median; None if x has a NaN."""
+    return _reduce(x, network(len(x), 0, len(x)), 0, 0, kept, margin)
+
+
+def _reduce(
+    x: NDArray[Any], steps: NDArray[np.intc], low: int, high: int, kept: int, margin: float
+) -> NDArray[Any] | None:
+    kernels = _compiled()
+    assert kernels is not None
+    n, d = x.shape
+    out = np.empty(d, dtype=x.dtype)
+
+    def reduce(begin: int, end: int) -> bool:
+        return bool(
+            kernels.reduce(x, x.itemsize, n, d, begin, end, steps, len(steps), low, high, kept, margin, out)
+        )
+
+    return None if any(_spread(x, reduce)) else out
