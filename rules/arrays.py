@@ -27,6 +27,7 @@ def is_exact(x: Array) -> bool:
 
 def as_array(x: Array | Sequence[Any]) -> Array:
     """``x`` as an array of floats or fractions; integers and booleans become float64, lists become arrays."""
+    array: Any
     if array_api_compat.is_array_api_obj(x):
         array = x
     elif isinstance(x, Sequence) and len(x) > 0 and array_api_compat.is_torch_array(x[0]):

@@ -45,7 +45,9 @@ class Traits:
     """The order of the workers does not matter."""
 
     def __and__(self, other: Traits) -> Traits:
-        return Traits(**{field.name: getattr(self, field.name) and getattr(other, field.name) for field in fields(self)})
+        return Traits(
+            **{field.name: getattr(self, field.name) and getattr(other, field.name) for field in fields(self)}
+        )
 
 
 class Stage(ABC):

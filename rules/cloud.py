@@ -10,7 +10,6 @@ from kappaguard.rules.arrays import Array, is_exact, namespace
 from kappaguard.rules.checks import reject_nan, require_shape
 from kappaguard.rules.distances import squared_distances
 
-
 SMALL = 32
 """Up to this many vectors, distances of mixtures are formed from differences of weights throughout."""
 CANCELLED = 1e-2
@@ -62,7 +61,8 @@ class Cloud:
         """The vectors of the given index, of shape (...): exactly, not as a product with weights."""
         xp = namespace(self.base)
         if self.mixing is not None:
-            row = xp.take_along_axis(self.mixing, index[..., None, None], axis=-2)
+            every = xp.broadcast_to(self.mixing, (*index.shape, *self.mixing.shape[-2:]))
+            row = xp.take_along_axis(every, index[..., None, None], axis=-2)
             return _mix(row, self.base)[..., 0, :]
         if self.base.ndim == 2:
             return self.base[int(index)] + 0
@@ -127,4 +127,3 @@ def _mix(mixing: Array, x: Array) -> Array:
         at = xp.matmul(used, xp.astype(~finite & (x * sign > 0), x.dtype)) > 0
         result = xp.where(at, xp.full_like(result, sign * float("inf")), result)
     return result
-

@@ -43,19 +43,20 @@ def evaluate(expression: str, n: int, f: int) -> Number:
 
 
 def _root(value: Number) -> Number:
-    if value < 0:
+    if float(value) < 0:
         raise ValueError("the square root of a negative number")
     exact = Fraction(value)
     top, bottom = math.isqrt(exact.numerator), math.isqrt(exact.denominator)
     if top * top == exact.numerator and bottom * bottom == exact.denominator:
         return Fraction(top, bottom)
-    return math.sqrt(value)
+    return math.sqrt(float(value))
 
 
 def _power(base: Number, exponent: Number) -> Number:
-    if exponent != int(exponent) or abs(exponent) > MOST_EXPONENT:
+    if exponent != int(exponent) or abs(int(exponent)) > MOST_EXPONENT:
         raise ValueError(f"an exponent must be an integer of at most {MOST_EXPONENT}, got {exponent}")
-    return base ** int(exponent)
+    result: Number = base ** int(exponent)
+    return result
 
 
 BINARY: dict[type[ast.operator], Callable[[Number, Number], Number]] = {
@@ -66,7 +67,7 @@ BINARY: dict[type[ast.operator], Callable[[Number, Number], Number]] = {
     ast.FloorDiv: lambda a, b: Fraction(a // b),
     ast.Pow: _power,
 }
-UNARY: dict[type[ast.unaryop], Callable[[Number], Number]] = {ast.UAdd: operator.pos, ast.USub: operator.neg}
+UNARY: dict[type[ast.unaryop], Callable[[Number], Number]] = {ast.UAdd: lambda a: a, ast.USub: lambda a: -a}
 FUNCTIONS: dict[str, Callable[..., Number]] = {
     "sqrt": _root,
     "min": min,
@@ -80,7 +81,8 @@ ARGUMENTS = {"sqrt": (1, 1), "floor": (1, 1), "ceil": (1, 1), "min": (2, 8), "ma
 def _value(node: ast.expr, variables: dict[str, Fraction]) -> Number:
     match node:
         case ast.Constant(value=int() | float() as constant) if not isinstance(constant, bool):
-            result: Number = Fraction(constant)
+            # through its shortest decimal form, so that 0.1 is one tenth
+            result: Number = Fraction(repr(constant))
         case ast.Name(id=name) if name in variables:
             result = variables[name]
         case ast.BinOp(left=left, op=op, right=right) if type(op) in BINARY:

@@ -9,7 +9,7 @@ from kappaguard.rules.arrays import Array, as_array, namespace, plain
 from kappaguard.rules.base import Coefficient, Rule, Traits
 from kappaguard.rules.checks import require_inexact
 from kappaguard.rules.cloud import Cloud
-from kappaguard.rules.weiszfeld import distance_bound, differentiable_step, minimise
+from kappaguard.rules.weiszfeld import differentiable_step, distance_bound, minimise
 
 
 class Bounded(NamedTuple):
@@ -54,7 +54,9 @@ class GeometricMedian(Rule):
         difference = array - point[..., None, :]
         finite = xp.all(xp.isfinite(difference), axis=-1)
         difference = xp.where(finite[..., None], difference, xp.zeros_like(difference))
-        lengths = xp.where(finite, xp.linalg.vector_norm(difference, axis=-1), xp.full_like(point[..., :1], float("inf")))
+        lengths = xp.where(
+            finite, xp.linalg.vector_norm(difference, axis=-1), xp.full_like(point[..., :1], float("inf"))
+        )
         count = xp.sum(xp.astype(finite, xp.int64), axis=-1, keepdims=True)
         median = xp.take_along_axis(xp.sort(lengths, axis=-1), count // 2, axis=-1)[..., 0]
         return Bounded(back(point), distance_bound(solution) * median)

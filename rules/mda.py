@@ -101,9 +101,7 @@ def _coverable(graph: list[int], budget: int) -> bool:
             return False
         if largest > budget or 1 in degrees:
             # a neighbour of a vertex of degree one covers at least as much as that vertex does
-            vertex = (
-                degrees.index(largest) if largest > budget else graph[degrees.index(1)].bit_length() - 1
-            )
+            vertex = degrees.index(largest) if largest > budget else graph[degrees.index(1)].bit_length() - 1
             graph, budget = _without(graph, 1 << vertex), budget - 1
             continue
         if largest == 2:

@@ -83,6 +83,13 @@ def parse(spec: str, f: int | None = None, **parameters: Any) -> Rule:
     return Pipeline(steps, final)
 
 
+def stage(text: str, f: int | None, *, pre: bool) -> Rule | PreAggregation:
+    """One built-in stage: a pre-aggregation if ``pre``, else a rule."""
+    if pre:
+        return _build(text, PRE_AGGREGATIONS, "pre-aggregation", f, {})
+    return _build(text, RULES, "rule", f, {})
+
+
 def _split(spec: str) -> list[str]:
     """The stages between the ``+`` signs that are outside parentheses."""
     stages, depth = [""], 0
@@ -95,9 +102,7 @@ def _split(spec: str) -> list[str]:
     return stages
 
 
-def _build(
-    stage: str, known: dict[str, type[S]], kind: str, f: int | None, extra: dict[str, Any]
-) -> S:
+def _build(stage: str, known: dict[str, type[S]], kind: str, f: int | None, extra: dict[str, Any]) -> S:
     match = _STAGE.fullmatch(stage)
     if match is None:
         raise InputError(f"not the name of a {kind}: {stage.strip()!r}")
@@ -121,9 +126,10 @@ def _parameters(name: str, text: str) -> dict[str, Any]:
     """``s=2, seed=1`` as a dictionary of literals."""
     try:
         call = ast.parse(f"_({text})", mode="eval").body
-        assert isinstance(call, ast.Call) and not call.args
-        return {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords if keyword.arg}
-    except (SyntaxError, ValueError, AssertionError, MemoryError, RecursionError, TypeError):
+        if not isinstance(call, ast.Call) or call.args or any(keyword.arg is None for keyword in call.keywords):
+            raise ValueError(text)
+        return {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
+    except (SyntaxError, ValueError, MemoryError, RecursionError, TypeError):
         raise InputError(f"{name}: parameters are written name=number, got {text!r}") from None
 
 

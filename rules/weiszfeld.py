@@ -126,6 +126,7 @@ def differentiable_step(points: Array, point: Array, exact: Array) -> Array:
     pull = xp.sum(unit, axis=-2)[..., None]
     identity = xp.eye(x.shape[-2], dtype=xp.float64, device=device_of(x))
     system = total * identity - inverse * xp.matmul(fixed, xp.matrix_transpose(fixed))
+    system = xp.where(exact[..., None, None], identity, system)
     inner = xp.linalg.solve(system, inverse * xp.matmul(fixed, pull))
     step = (pull + xp.matmul(xp.matrix_transpose(fixed), inner)) / total
     smooth = y + step[..., 0]
@@ -258,6 +259,7 @@ def _newton(view: View, position: Array, done: Array) -> Array:
         inverse = ones / state.distance
         cosines = _cosines(view, state)
         system = xp.sum(inverse, axis=-1)[..., None, None] * identity - inverse[..., None] * cosines
+        system = xp.where(done[..., None, None], identity, system)
         share = xp.linalg.solve(system, ones[..., None])[..., 0]
         pull = share * inverse
         target = pull * view.radius - position * xp.sum(pull, axis=-1)[..., None]

@@ -94,7 +94,7 @@ def squared_distances(x: NDArray[Any]) -> NDArray[np.float64]:
         kernels.gram(x, x.itemsize, n, d, begin, end, part)
         return part
 
-    lower = sum(_spread(x, gram))
+    lower: NDArray[np.float64] = sum(_spread(x, gram))
     squares = np.diagonal(lower)
     norms = squares[:, None] + squares[None, :]
     with np.errstate(invalid="ignore", over="ignore"):
@@ -142,8 +142,6 @@ def _reduce(
     out = np.empty(d, dtype=x.dtype)
 
     def reduce(begin: int, end: int) -> bool:
-        return bool(
-            kernels.reduce(x, x.itemsize, n, d, begin, end, steps, len(steps), low, high, kept, margin, out)
-        )
+        return bool(kernels.reduce(x, x.itemsize, n, d, begin, end, steps, len(steps), low, high, kept, margin, out))
 
     return None if any(_spread(x, reduce)) else out

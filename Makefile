@@ -1,0 +1,64 @@
+# Everything runs in .venv. The stamps make re-runs quick: the environment is installed anew only when what it was
+# installed from has changed.
+
+PYTHON ?= python3
+ENVIRONMENT := .venv
+BIN := $(ENVIRONMENT)/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-warn-conflicts -c constraints.txt
+DESCRIPTION := pyproject.toml setup.py constraints.txt
+KERNELS := $(wildcard rules/native/*.c rules/native/*.h)
+BUILT := $(ENVIRONMENT)/.built
+DEPENDENCIES := $(ENVIRONMENT)/.dependencies
+PACKAGE := $(ENVIRONMENT)/.package
+DEVELOPMENT := $(ENVIRONMENT)/.development
+
+.PHONY: verify test lint types format build bench clean
+
+verify: $(PACKAGE)
+	$(BIN)/kappaguard verify
+
+test: $(PACKAGE) $(DEVELOPMENT)
+	$(BIN)/python -m pytest -n 2
+
+lint: $(DEVELOPMENT)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+format: $(DEVELOPMENT)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+types: $(PACKAGE) $(DEVELOPMENT)
+	$(BIN)/mypy
+
+build: $(DEVELOPMENT)
+	$(BIN)/python -m build --no-isolation --outdir dist .
+
+bench: $(PACKAGE) $(DEVELOPMENT)
+	$(BIN)/python benchmarks/rules.py
+
+clean:
+	rm -rf $(ENVIRONMENT) build dist *.egg-info kappa-report .pytest_cache .mypy_cache .ruff_cache \
+	    .hypothesis .coverage htmlcov
+	rm -f rules/native/*.so
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BUILT):
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "kappaguard needs Python 3.11 or newer")'
+	$(PYTHON) -m venv $(ENVIRONMENT)
+	touch $@
+
+$(DEPENDENCIES): $(BUILT) constraints.txt
+	$(INSTALL) setuptools torch
+	touch $@
+
+# The build back end comes from the environment, so that it is the pinned one and nothing is fetched twice.
+$(PACKAGE): $(DEPENDENCIES) $(DESCRIPTION) $(KERNELS)
+	$(INSTALL) --no-build-isolation -e .
+	touch $@
+
+$(DEVELOPMENT): $(DEPENDENCIES) $(DESCRIPTION) requirements-peers.txt requirements-peers-imports.txt | $(PACKAGE)
+	$(INSTALL) --no-build-isolation -e '.[dev]'
+	$(INSTALL) -r requirements-peers-imports.txt
+	$(INSTALL) --no-deps -r requirements-peers.txt
+	touch $@

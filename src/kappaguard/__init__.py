@@ -1,0 +1,30 @@
+"""kappaguard finds, proves and guards the worst case of Byzantine-robust aggregation rules.
+
+``import kappaguard as kg`` is instant: what it offers is imported when it is first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kappaguard.rules.names import rule
+
+__version__ = "0.1.0"
+
+__all__ = ["__version__", "rule"]
+
+_HOMES = {"rule": "kappaguard.rules.names"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

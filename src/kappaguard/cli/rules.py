@@ -1,0 +1,38 @@
+"""``kappaguard rules``: what there is, with coefficients."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from kappaguard import __version__
+
+
+def rules(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False) -> None:
+    """List the built-in rules and pre-aggregations with their claimed coefficients."""
+    from kappaguard.cli.catalogue import entries
+
+    if as_json:
+        import json
+        from dataclasses import asdict
+
+        typer.echo(json.dumps({"version": __version__, "rules": [asdict(entry) for entry in entries()]}, indent=2))
+        return
+
+    from kappaguard.cli.output import print_table
+
+    print_table(
+        ["name", "kind", "parameters", "coefficient", "source", "definition"],
+        [
+            (
+                entry.name,
+                entry.kind,
+                ", ".join(entry.parameters),
+                entry.coefficient or "",
+                entry.source or "",
+                entry.definition,
+            )
+            for entry in entries()
+        ],
+    )
