@@ -19,6 +19,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from kappaguard.rules import native
+from kappaguard.rules.adapters.byzfl import SHELLS
 from kappaguard.rules.adapters.importing import load_module
 from kappaguard.rules.names import parse
 
@@ -47,8 +48,8 @@ class Row:
 
 def peers(f: int, n: int) -> dict[str, Callable[[], Callable[[torch.Tensor], torch.Tensor]]]:
     """ByzFL's object for each of our names, built anew: some of them keep state."""
-    rules = load_module("byzfl.aggregators.aggregators")
-    before = load_module("byzfl.aggregators.preaggregators")
+    rules = load_module("byzfl.aggregators.aggregators", SHELLS)
+    before = load_module("byzfl.aggregators.preaggregators", SHELLS)
     plain = {
         "average": lambda: rules.Average(),
         "cwmed": lambda: rules.Median(),

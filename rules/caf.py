@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from kappaguard.rules.arrays import Array, namespace
+from kappaguard.rules.arrays import Array, bounded, namespace
 from kappaguard.rules.base import Rule, Traits
 from kappaguard.rules.checks import require_count, require_inexact, require_minority
 from kappaguard.rules.cloud import Cloud
@@ -52,7 +52,7 @@ class CovarianceFilter(Rule):
             best = xp.where(better[..., None], share, best)
             least = xp.where(better, spread, least)
             most = xp.max(xp.where(weights > 0, projection, xp.zeros_like(projection)), axis=-1, keepdims=True)
-            kept = xp.clip(1 - projection / xp.where(most > 0, most, xp.ones_like(most)), min=0.0)
+            kept = bounded(1 - projection / xp.where(most > 0, most, xp.ones_like(most)), 0.0, None)
             weights = xp.where(going[..., None], weights * kept, weights)
             going = going & (most[..., 0] > 0) & (xp.sum(weights, axis=-1) > n - 2 * self.f)
         return cloud.combine(best)
@@ -67,7 +67,7 @@ def _principal(distances: Array, weights: Array) -> tuple[Array, Array, Array]:
     gram = (to_mean[..., :, None] + to_mean[..., None, :] - distances - constant) / 2
     root = xp.sqrt(share)
     values, vectors = xp.linalg.eigh(root[..., :, None] * gram * root[..., None, :])
-    spread = xp.clip(values[..., -1], min=0.0)
+    spread = bounded(values[..., -1], 0.0, None)
     raw = xp.matmul(gram, (root * vectors[..., :, -1])[..., None])[..., 0]
     scale = xp.where(spread > 0, spread, xp.ones_like(spread))[..., None]
     return share, spread, raw**2 / scale

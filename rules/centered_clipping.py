@@ -8,7 +8,7 @@ from typing import ClassVar
 from kappaguard.rules.arrays import Array, namespace
 from kappaguard.rules.base import Rule, Traits
 from kappaguard.rules.checks import require_count, require_inexact, require_positive
-from kappaguard.rules.clip import clip, lengths
+from kappaguard.rules.clip import clip, lengths, shrinkage
 from kappaguard.rules.cloud import Cloud
 
 
@@ -34,9 +34,17 @@ class CenteredClipping(Rule):
         """The centre after the last iteration."""
         require_inexact(self.name, cloud.base)
         x = cloud.points
-        xp = namespace(x)
-        center = xp.mean(clip(x, lengths(x), self.tau), axis=-2)
+        center = _mean_clipped(x, self.tau)
         for _ in range(self.iterations - 1):
-            difference = x - center[..., None, :]
-            center = center + xp.mean(clip(difference, lengths(difference), self.tau), axis=-2)
+            center = center + _mean_clipped(x - center[..., None, :], self.tau)
         return center
+
+
+def _mean_clipped(x: Array, tau: float) -> Array:
+    """The mean of the vectors clipped to length tau: a product with weights, unless some are infinite."""
+    xp = namespace(x)
+    norm = lengths(x)
+    if bool(xp.any(xp.isinf(norm))):
+        return xp.mean(clip(x, norm, tau), axis=-2)
+    weights = shrinkage(norm, tau) / x.shape[-2]
+    return xp.matmul(xp.astype(weights, x.dtype)[..., None, :], x)[..., 0, :]

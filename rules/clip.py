@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kappaguard.rules import native
 from kappaguard.rules.arrays import Array, in_double, namespace
 from kappaguard.rules.checks import reject_nan
 
@@ -12,22 +13,24 @@ def lengths(x: Array) -> Array:
     """Euclidean norms along the last axis in float64, without overflow; NaN in x is refused."""
     xp = namespace(x)
     with np.errstate(over="ignore", under="ignore"):
-        norm = in_double(xp.linalg.vector_norm(x, axis=-1)) if x.dtype == xp.float64 else _double_norm(x)
-    if bool(xp.all((norm == 0) | ((norm > 1e-100) & (norm < 1e100)))):
-        return norm
-    reject_nan(x)
-    wide = in_double(x)
-    largest = xp.max(xp.abs(wide), axis=-1)
-    unit = xp.where((largest > 0) & xp.isfinite(largest), largest, xp.ones_like(largest))
-    with np.errstate(over="ignore", under="ignore"):
+        if native.applies(x):
+            norm = np.sqrt(native.squared_lengths(x))
+        else:
+            norm = xp.linalg.vector_norm(in_double(x), axis=-1)
+        if bool(xp.all((norm == 0) | ((norm > 1e-100) & (norm < 1e100)))):
+            return norm
+        reject_nan(x)
+        wide = in_double(x)
+        largest = xp.max(xp.abs(wide), axis=-1)
+        unit = xp.where((largest > 0) & xp.isfinite(largest), largest, xp.ones_like(largest))
         return unit * xp.linalg.vector_norm(wide / unit[..., None], axis=-1)
 
 
-def _double_norm(x: Array) -> Array:
-    xp = namespace(x)
-    if isinstance(x, np.ndarray):
-        return np.sqrt(np.einsum("...d,...d->...", x, x, dtype=np.float64))
-    return xp.linalg.vector_norm(x, axis=-1, dtype=xp.float64)
+def shrinkage(norm: Array, limit: Array | float) -> Array:
+    """min(1, limit/norm)."""
+    xp = namespace(norm)
+    longer = norm > limit
+    return xp.where(longer, limit / xp.where(longer, norm, xp.ones_like(norm)), xp.ones_like(norm))
 
 
 def clip(x: Array, norm: Array, limit: Array | float) -> Array:
@@ -38,9 +41,8 @@ def clip(x: Array, norm: Array, limit: Array | float) -> Array:
     """
     xp = namespace(x)
     limit = xp.zeros_like(norm) + limit
-    longer = norm > limit
-    factor = xp.where(longer, limit / xp.where(norm > 0, norm, xp.ones_like(norm)), xp.ones_like(norm))
-    infinite = xp.isinf(norm) & longer
+    factor = shrinkage(norm, limit)
+    infinite = xp.isinf(norm) & (norm > limit)
     if not bool(xp.any(infinite)):
         return x * xp.astype(factor, x.dtype)[..., None]
     at = xp.isinf(x)

@@ -6,9 +6,10 @@ from functools import cached_property
 
 import numpy as np
 
+from kappaguard.rules import native
 from kappaguard.rules.arrays import Array, is_exact, namespace
 from kappaguard.rules.checks import reject_nan, require_shape
-from kappaguard.rules.distances import squared_distances
+from kappaguard.rules.distances import is_safe, squared_distances
 
 SMALL = 32
 """Up to this many vectors, distances of mixtures are formed from differences of weights throughout."""
@@ -43,7 +44,16 @@ class Cloud:
     @cached_property
     def distances(self) -> Array:
         """Squared distances between the vectors, in some unit; infinite where a vector is."""
-        return squared_distances(self.points)
+        of_base = squared_distances(self.base)
+        return of_base if self.mixing is None else mixed_distances(self.mixing, of_base)
+
+    def distances_from(self, index: int) -> Array:
+        """Squared distances from one vector to all, in some unit."""
+        if "distances" not in self.__dict__ and self.mixing is None and native.applies(self.base):
+            row = native.distances_from(self.base, index)
+            if is_safe(row):
+                return row
+        return self.distances[..., index, :]
 
     def mixed(self, mixing: Array) -> Cloud:
         """The cloud of ``mixing @ points``; the rows of the mixing matrix sum to one."""

@@ -31,7 +31,7 @@ def squared_distances(x: Array) -> Array:
         return _from_differences(x)
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         distances = native.squared_distances(x) if native.applies(x) else _plain(in_double(x))
-        if _is_safe(distances):
+        if is_safe(distances):
             return distances
         reject_nan(x)
         return _in_robust_units(in_double(x))
@@ -72,7 +72,8 @@ def _differences(x: Array) -> Iterator[Array]:
         yield block[..., :, None, :] - block[..., None, :, :]
 
 
-def _is_safe(distances: Array) -> bool:
+def is_safe(distances: Array) -> bool:
+    """Whether no squared distance overflowed, vanished or is undefined."""
     xp = namespace(distances)
     inside = (distances == 0) | ((distances > SAFE_LEAST) & (distances < SAFE_MOST))
     return bool(xp.all(inside))

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kappaguard.rules.arrays import Array, in_double, namespace
+from kappaguard.rules.arrays import Array, bounded, in_double, namespace
 from kappaguard.rules.cloud import Cloud
 
 WIDEST = 1e2
@@ -50,7 +50,7 @@ def view_from(cloud: Cloud, pivot: Array) -> View:
         inner = (squares[..., :, None] + squares[..., None, :] - distances) / 2
         directions = inner / (safe[..., :, None] * safe[..., None, :])
     both = apart[..., :, None] & apart[..., None, :]
-    directions = xp.where(both, xp.clip(directions, -1.0, 1.0), xp.zeros_like(directions))
+    directions = xp.where(both, bounded(directions, -1.0, 1.0), xp.zeros_like(directions))
     return View(pivot, radius, directions, active, wide)
 
 

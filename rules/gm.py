@@ -9,7 +9,7 @@ from kappaguard.rules.arrays import Array, as_array, namespace, plain
 from kappaguard.rules.base import Coefficient, Rule, Traits
 from kappaguard.rules.checks import require_inexact
 from kappaguard.rules.cloud import Cloud
-from kappaguard.rules.weiszfeld import differentiable_step, distance_bound, minimise
+from kappaguard.rules.weiszfeld import differentiable_step, distance_bound, median_weights, minimise
 
 
 class Bounded(NamedTuple):
@@ -41,7 +41,7 @@ class GeometricMedian(Rule):
         if getattr(cloud.base, "requires_grad", False):
             solution = minimise(Cloud(cloud.points.detach()))
             return differentiable_step(cloud.points, cloud.combine(solution.weights), solution.exact)
-        return cloud.combine(minimise(cloud).weights)
+        return cloud.combine(median_weights(cloud))
 
     def with_bound(self, x: Array) -> Bounded:
         """The geometric median of x and a bound on its distance to the true minimiser (apart from rounding)."""

@@ -38,5 +38,5 @@ class MoNNA(Rule):
         if self.index >= cloud.n:
             raise InputError(f"monna: index must be below n, got index = {self.index} and n = {cloud.n}")
         kept = cloud.n - self.f
-        distances = cloud.distances
-        return cloud.combine(uniform(smallest(distances[..., self.index, :], kept), kept, distances))
+        distances = cloud.distances_from(self.index)
+        return cloud.combine(uniform(smallest(distances, kept), kept, distances))

@@ -18,9 +18,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from kappaguard.rules.arrays import Array, device_of, in_double, namespace
+import numpy as np
+
+from kappaguard.rules import native
+from kappaguard.rules.arrays import Array, bounded, device_of, in_double, namespace
 from kappaguard.rules.cloud import Cloud
-from kappaguard.rules.geometry import View, view_from
+from kappaguard.rules.geometry import WIDEST, View, view_from
 
 TOLERANCE = 1e-10
 """The last Newton step, relative to the median distance, after which the search stops."""
@@ -54,6 +57,16 @@ class State(NamedTuple):
     square: Array
     value: Array
     gradient: Array
+
+
+def median_weights(cloud: Cloud) -> Array:
+    """The weights of the minimiser: by the compiled search where it applies, else as ``minimise`` finds them."""
+    distances = cloud.distances
+    if isinstance(distances, np.ndarray):
+        weights = native.median_weights(distances, WIDEST, COLLINEAR, TOLERANCE, MOST_STEPS, HALVINGS)
+        if weights is not None:
+            return weights
+    return minimise(cloud).weights
 
 
 def minimise(cloud: Cloud) -> Solution:
@@ -152,7 +165,7 @@ def _better_vertex(view: View) -> Array:
     xp = namespace(view.radius)
     own, other = view.radius[..., :, None], view.radius[..., None, :]
     change = own * own - 2 * own * other * view.directions
-    length = xp.sqrt(xp.clip(other * other + change, min=0.0))
+    length = xp.sqrt(bounded(other * other + change, 0.0, None))
     both = view.active[..., :, None] & view.active[..., None, :]
     gain = xp.where(both & (length + other > 0), change / _positive(length + other), xp.zeros_like(change))
     total = xp.where(view.active, xp.sum(gain, axis=-1), xp.full_like(view.radius, float("inf")))
@@ -169,7 +182,7 @@ def _leave_pivot(view: View) -> tuple[Array, Array]:
     xp = namespace(view.radius)
     apart = view.radius > 0
     here = xp.sum(xp.astype(view.active & ~apart, xp.float64), axis=-1)
-    pull = xp.sqrt(xp.clip(xp.sum(view.directions, axis=(-2, -1)), min=0.0))
+    pull = xp.sqrt(bounded(xp.sum(view.directions, axis=(-2, -1)), 0.0, None))
     at_vertex = pull <= here * (1 + 1e-12)
     inverse = xp.sum(xp.where(apart, 1 / _positive(view.radius), xp.zeros_like(view.radius)), axis=-1)
     share = xp.where(at_vertex, xp.zeros_like(pull), 1 - here / _positive(pull))
@@ -226,7 +239,7 @@ def _cosines(view: View, state: State) -> Array:
     near = radius * state.along
     inner = radius[..., :, None] * view.directions * radius[..., None, :]
     inner = inner - near[..., :, None] - near[..., None, :] + state.square[..., None]
-    cosines = xp.clip(inner / (state.distance[..., :, None] * state.distance[..., None, :]), -1.0, 1.0)
+    cosines = bounded(inner / (state.distance[..., :, None] * state.distance[..., None, :]), -1.0, 1.0)
     both = state.counted[..., :, None] & state.counted[..., None, :]
     return xp.where(both, cosines, xp.zeros_like(cosines))
 
@@ -238,7 +251,7 @@ def _apply(matrix: Array, vector: Array) -> Array:
 def _norm(view: View, coefficients: Array) -> Array:
     """The length of sum_k coefficients_k v_k."""
     xp = namespace(coefficients)
-    return xp.sqrt(xp.clip(xp.sum(coefficients * _apply(view.directions, coefficients), axis=-1), min=0.0))
+    return xp.sqrt(bounded(xp.sum(coefficients * _apply(view.directions, coefficients), axis=-1), 0.0, None))
 
 
 def _median_distance(view: View, state: State) -> Array:

@@ -21,7 +21,10 @@ from kappaguard.rules.native.networks import network
 
 LEAST_ENTRIES = 2048
 """Below this many entries the call is not worth it."""
-ENTRIES_PER_THREAD = 65536
+ENTRIES_PER_THREAD = 1 << 18
+"""Handing work to a thread costs about as much as this many entries."""
+FEW_VECTORS = 128
+"""Up to this many vectors the geometric median is found by the compiled search."""
 
 CANCELLED = 1e-2
 """A squared distance below this part of the two squared norms lost digits to cancellation and is formed anew."""
@@ -82,31 +85,41 @@ def _spread(x: NDArray[Any], work: Callable[[int, int], Any]) -> list[Any]:
 def squared_distances(x: NDArray[Any]) -> NDArray[np.float64]:
     """Squared distances between the rows of x, in float64, each to about 1e-13 of itself.
 
-    From the Gram matrix about the mean row, G: D_ij = G_ii + G_jj - 2 G_ij; a pair where that cancels (equal rows,
-    or all of them while one row is far away) is formed again from differences.
+    From the Gram matrix about row 0, G: D_ij = G_ii + G_jj - 2 G_ij, and D_0j = G_jj. A pair where that cancels
+    (equal rows, or all the others while row 0 is far away) is formed again from differences.
     """
     kernels = _compiled()
     assert kernels is not None
     n, d = x.shape
 
     def gram(begin: int, end: int) -> NDArray[np.float64]:
-        part = np.zeros((n, n))
+        part = np.zeros((n - 1, n - 1))
         kernels.gram(x, x.itemsize, n, d, begin, end, part)
         return part
 
-    lower: NDArray[np.float64] = sum(_spread(x, gram))
-    squares = np.diagonal(lower)
-    norms = squares[:, None] + squares[None, :]
+    lower = np.zeros((n, n))
+    lower[1:, 1:] = sum(_spread(x, gram))
+    squares = lower.diagonal()
+    norms = squares[:, None] + squares
     with np.errstate(invalid="ignore", over="ignore"):
-        distances = norms - 2 * (lower + lower.T)
-        cancelled = np.argwhere(np.tril(~(distances >= CANCELLED * norms), -1)).astype(np.intc)
-    if len(cancelled):
+        distances: NDArray[np.float64] = norms - 2 * (lower + lower.T)
+        np.fill_diagonal(distances, norms.max())
+        # also where the comparison is with NaN
+        suspects = ~(distances >= CANCELLED * norms)
+    np.fill_diagonal(distances, 0.0)
+    if suspects.any():
+        cancelled = np.argwhere(np.tril(suspects, -1)).astype(np.intc)
         rows, columns = cancelled.T
-        again = _pair_distances(x, np.ascontiguousarray(cancelled))
+        again = _pair_distances(x, cancelled)
         distances[rows, columns] = again
         distances[columns, rows] = again
-    np.fill_diagonal(distances, 0.0)
     return distances
+
+
+def distances_from(x: NDArray[Any], row: int) -> NDArray[np.float64]:
+    """Squared distances from one row of x to all, from differences."""
+    others = np.arange(len(x), dtype=np.intc)
+    return _pair_distances(x, np.stack([np.full_like(others, row), others], axis=1))
 
 
 def _pair_distances(x: NDArray[Any], pairs: NDArray[np.intc]) -> NDArray[np.float64]:
@@ -121,6 +134,34 @@ def _pair_distances(x: NDArray[Any], pairs: NDArray[np.intc]) -> NDArray[np.floa
 
     total: NDArray[np.float64] = sum(_spread(x, differences))
     return total
+
+
+def squared_lengths(x: NDArray[Any]) -> NDArray[np.float64]:
+    """The sums of squares of the rows of x, accumulated in float64."""
+    kernels = _compiled()
+    assert kernels is not None
+    n, d = x.shape
+
+    def squares(begin: int, end: int) -> NDArray[np.float64]:
+        part = np.zeros(n)
+        kernels.squares(x, x.itemsize, n, d, begin, end, part)
+        return part
+
+    total: NDArray[np.float64] = sum(_spread(x, squares))
+    return total
+
+
+def median_weights(
+    distances: NDArray[np.float64], widest: float, collinear: float, tolerance: float, most_steps: int, halvings: int
+) -> NDArray[np.float64] | None:
+    """The weights of the geometric median of few vectors in general position; None for every other case."""
+    kernels = _compiled()
+    if kernels is None or distances.ndim != 2 or len(distances) > FEW_VECTORS:
+        return None
+    weights = np.empty(len(distances))
+    square = np.ascontiguousarray(distances)
+    left = kernels.median(square, len(square), widest, collinear, tolerance, most_steps, halvings, weights)
+    return None if left else weights
 
 
 def window_mean(x: NDArray[Any], low: int, high: int) -> NDArray[Any] | None:

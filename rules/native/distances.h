@@ -1,41 +1,34 @@
 /* Inner products and distances of the rows, accumulated in double, once for each REAL (float, double). */
 
-static CLONES void NAME(widen)(const REAL *restrict x, long n, long padded, long d, long start, long width, long span,
-                               int centre, double *restrict block)
+/* Copies rows, less the row `origin` if there is one, into a block of doubles; what is beyond them is zero. */
+static CLONES void NAME(widen)(const REAL *restrict x, long rows, long d, long start, long width, long span,
+                               const REAL *restrict origin, double *restrict block)
 {
-    for (long row = 0; row < n; ++row) {
+    for (long row = 0; row < rows; ++row) {
         const REAL *restrict source = x + row * d + start;
         double *restrict target = block + row * span;
-        for (long k = 0; k < width; ++k)
-            target[k] = (double)source[k];
+        if (origin)
+            for (long k = 0; k < width; ++k)
+                target[k] = (double)source[k] - (double)origin[start + k];
+        else
+            for (long k = 0; k < width; ++k)
+                target[k] = (double)source[k];
         for (long k = width; k < span; ++k)
             target[k] = 0;
     }
-    memset(block + n * span, 0, sizeof(double) * (size_t)((padded - n) * span));
-    if (!centre)
-        return;
-    double mean[MAX_SPAN];
-    memset(mean, 0, sizeof mean);
-    for (long row = 0; row < n; ++row)
-        for (long k = 0; k < span; ++k)
-            mean[k] += block[row * span + k];
-    for (long k = 0; k < span; ++k)
-        mean[k] /= (double)n;
-    for (long row = 0; row < n; ++row)
-        for (long k = 0; k < span; ++k)
-            block[row * span + k] -= mean[k];
 }
 
-/* The lower triangle of the Gram matrix of the rows, each coordinate centred at its mean over the rows. */
+/* The lower triangle of the Gram matrix of the rows 1 .. n - 1, each less row 0. */
 static int NAME(gram)(const REAL *x, long n, long d, long begin, long end, double *out)
 {
-    long padded = (n + 3) / 4 * 4, span = span_for(padded);
+    long rows = n - 1, padded = rows + 3, span = span_for(padded);
     double *block = aligned_alloc(64, sizeof(double) * (size_t)(padded * span));
     if (!block)
         return -1;
+    memset(block, 0, sizeof(double) * (size_t)(padded * span));
     for (long start = begin; start < end; start += span) {
-        NAME(widen)(x, n, padded, d, start, end - start < span ? end - start : span, span, 1, block);
-        accumulate_gram(block, n, padded, span, out);
+        NAME(widen)(x + d, rows, d, start, end - start < span ? end - start : span, span, x, block);
+        accumulate_gram(block, rows, span, out);
     }
     free(block);
     return 0;
@@ -49,9 +42,29 @@ static int NAME(pairs)(const REAL *x, long n, long d, long begin, long end, cons
     if (!block)
         return -1;
     for (long start = begin; start < end; start += span) {
-        NAME(widen)(x, n, n, d, start, end - start < span ? end - start : span, span, 0, block);
+        NAME(widen)(x, n, d, start, end - start < span ? end - start : span, span, NULL, block);
         accumulate_pairs(block, span, pairs, count, out);
     }
     free(block);
     return 0;
+}
+
+/* The sums of squares of the rows. */
+static CLONES void NAME(squares)(const REAL *restrict x, long n, long d, long begin, long end, double *restrict out)
+{
+    for (long row = 0; row < n; ++row) {
+        const REAL *restrict source = x + row * d;
+        lanes even = {0}, odd = {0};
+        long k = begin;
+        for (; k + 8 <= end; k += 8) {
+            lanes first = {source[k], source[k + 1], source[k + 2], source[k + 3]};
+            lanes second = {source[k + 4], source[k + 5], source[k + 6], source[k + 7]};
+            even += first * first, odd += second * second;
+        }
+        even += odd;
+        double rest = even[0] + even[1] + even[2] + even[3];
+        for (; k < end; ++k)
+            rest += (double)source[k] * (double)source[k];
+        out[row] += rest;
+    }
 }

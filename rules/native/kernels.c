@@ -17,35 +17,55 @@
 #endif
 
 #define WIDTH 256
-#define MAX_SPAN 512
+#define MAX_SPAN 256
 
-/* How many columns of `rows` rows of doubles fit into half of a first-level cache, as a multiple of eight. */
+/* How many columns of `rows` rows of doubles fit into half of a second-level cache, as a multiple of eight. */
 static long span_for(long rows)
 {
-    long span = 4096 / (rows > 0 ? rows : 1) / 8 * 8;
+    long span = 32768 / (rows > 0 ? rows : 1) / 8 * 8;
     return span < 64 ? 64 : span > MAX_SPAN ? MAX_SPAN : span;
 }
 
 typedef double lanes __attribute__((vector_size(32)));
 
-static CLONES void accumulate_gram(const double *restrict block, long n, long padded, long span, double *restrict out)
+/* Adds the products of `height` rows from i on with four rows from j on: twelve accumulators at the most, so that
+ * everything stays in registers. */
+static inline __attribute__((always_inline)) void accumulate_tile(const double *restrict block, long n, long span,
+                                                                  long i, long j, int height, double *restrict out)
 {
-    for (long i = 0; i < padded; i += 4) {
-        const double *a = block + i * span;
-        for (long j = 0; j < i + 4; j += 2) {
-            const double *b = block + j * span;
-            lanes s00 = {0}, s01 = {0}, s10 = {0}, s11 = {0}, s20 = {0}, s21 = {0}, s30 = {0}, s31 = {0};
-            for (long k = 0; k < span; k += 4) {
-                lanes b0 = *(const lanes *)(b + k), b1 = *(const lanes *)(b + span + k);
-                lanes a0 = *(const lanes *)(a + k), a1 = *(const lanes *)(a + span + k);
-                lanes a2 = *(const lanes *)(a + 2 * span + k), a3 = *(const lanes *)(a + 3 * span + k);
-                s00 += a0 * b0, s01 += a0 * b1, s10 += a1 * b0, s11 += a1 * b1;
-                s20 += a2 * b0, s21 += a2 * b1, s30 += a3 * b0, s31 += a3 * b1;
-            }
-            lanes sums[4][2] = {{s00, s01}, {s10, s11}, {s20, s21}, {s30, s31}};
-            for (long p = 0; p < 4 && i + p < n; ++p)
-                for (long q = 0; q < 2 && j + q <= i + p; ++q)
-                    out[(i + p) * n + j + q] += sums[p][q][0] + sums[p][q][1] + sums[p][q][2] + sums[p][q][3];
+    const double *a = block + i * span, *b = block + j * span;
+    lanes sums[3][4];
+    for (int p = 0; p < height; ++p)
+        for (int q = 0; q < 4; ++q)
+            sums[p][q] = (lanes){0};
+    for (long k = 0; k < span; k += 4) {
+        lanes right[4];
+        for (int q = 0; q < 4; ++q)
+            right[q] = *(const lanes *)(b + q * span + k);
+        for (int p = 0; p < height; ++p) {
+            lanes left = *(const lanes *)(a + p * span + k);
+            for (int q = 0; q < 4; ++q)
+                sums[p][q] += left * right[q];
+        }
+    }
+    for (int p = 0; p < height; ++p)
+        for (int q = 0; q < 4; ++q)
+            if (j + q <= i + p)
+                out[(i + p) * n + j + q] += sums[p][q][0] + sums[p][q][1] + sums[p][q][2] + sums[p][q][3];
+}
+
+/* Adds the lower triangle of the inner products of the n rows of a block, which has at least three more rows. */
+static CLONES void accumulate_gram(const double *restrict block, long n, long span, double *restrict out)
+{
+    for (long i = 0; i < n; i += 3) {
+        long height = n - i < 3 ? n - i : 3;
+        for (long j = 0; j < i + height; j += 4) {
+            if (height == 3)
+                accumulate_tile(block, n, span, i, j, 3, out);
+            else if (height == 2)
+                accumulate_tile(block, n, span, i, j, 2, out);
+            else
+                accumulate_tile(block, n, span, i, j, 1, out);
         }
     }
 }
@@ -79,6 +99,8 @@ static CLONES void accumulate_pairs(const double *restrict block, long span, con
 #define NAME(function) function##_double
 #include "coordinates.h"
 #include "distances.h"
+
+#include "median.h"
 
 enum { MOST_BUFFERS = 3 };
 
@@ -127,7 +149,7 @@ static PyObject *gram(PyObject *self, PyObject *args)
     if (!PyArg_ParseTuple(args, "OnnnnnO", &x, &itemsize, &n, &d, &begin, &end, &out))
         return NULL;
     if (check_shape(itemsize, n, d, begin, end) || take(&buffers, x, 0, itemsize * n * d) ||
-        take(&buffers, out, 1, (Py_ssize_t)sizeof(double) * n * n))
+        take(&buffers, out, 1, (Py_ssize_t)sizeof(double) * (n - 1) * (n - 1)))
         return finish(&buffers, -1);
     Py_BEGIN_ALLOW_THREADS
     status = itemsize == 4 ? gram_single(buffers.views[0].buf, n, d, begin, end, buffers.views[1].buf)
@@ -193,8 +215,51 @@ static PyObject *reduce(PyObject *self, PyObject *args)
     return finish(&buffers, status);
 }
 
+static PyObject *squares(PyObject *self, PyObject *args)
+{
+    PyObject *x, *out;
+    Py_ssize_t itemsize, n, d, begin, end;
+    Buffers buffers = {.count = 0};
+    (void)self;
+    if (!PyArg_ParseTuple(args, "OnnnnnO", &x, &itemsize, &n, &d, &begin, &end, &out))
+        return NULL;
+    if (check_shape(itemsize, n, d, begin, end) || take(&buffers, x, 0, itemsize * n * d) ||
+        take(&buffers, out, 1, (Py_ssize_t)sizeof(double) * n))
+        return finish(&buffers, -1);
+    Py_BEGIN_ALLOW_THREADS
+    if (itemsize == 4)
+        squares_single(buffers.views[0].buf, n, d, begin, end, buffers.views[1].buf);
+    else
+        squares_double(buffers.views[0].buf, n, d, begin, end, buffers.views[1].buf);
+    Py_END_ALLOW_THREADS
+    return finish(&buffers, 0);
+}
+
+static PyObject *median(PyObject *self, PyObject *args)
+{
+    PyObject *distances, *weights;
+    Py_ssize_t n, most_steps, halvings;
+    double widest, collinear, tolerance;
+    Buffers buffers = {.count = 0};
+    int status = 0;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "OndddnnO", &distances, &n, &widest, &collinear, &tolerance, &most_steps, &halvings,
+                          &weights))
+        return NULL;
+    if (check_shape(8, n, 0, 0, 0) || take(&buffers, distances, 0, (Py_ssize_t)sizeof(double) * n * n) ||
+        take(&buffers, weights, 1, (Py_ssize_t)sizeof(double) * n))
+        return finish(&buffers, -1);
+    Py_BEGIN_ALLOW_THREADS
+    status = general_median(buffers.views[0].buf, n, widest, collinear, tolerance, most_steps, halvings,
+                            buffers.views[1].buf);
+    Py_END_ALLOW_THREADS
+    return finish(&buffers, status);
+}
+
 static PyMethodDef methods[] = {
-    {"gram", gram, METH_VARARGS, "Adds the lower triangle of the centred Gram matrix of some columns to out."},
+    {"squares", squares, METH_VARARGS, "Adds the sums of squares of the rows over some columns to out."},
+    {"median", median, METH_VARARGS, "Weights of the geometric median; returns whether the case is left to Python."},
+    {"gram", gram, METH_VARARGS, "Adds the Gram matrix (lower triangle) of the rows less the first row, over some columns, to out."},
     {"pairs", pairs, METH_VARARGS, "Adds the squared distances of listed pairs of rows over some columns to out."},
     {"reduce", reduce, METH_VARARGS, "Means over sorted columns; returns whether a NaN was seen."},
     {NULL, NULL, 0, NULL},

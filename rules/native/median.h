@@ -1,0 +1,210 @@
+/* The geometric median of few vectors in general position, from their squared distances alone.
+ *
+ * The same method, step by step, as kappaguard.rules.weiszfeld, which states the mathematics; the names are the
+ * same. What that module treats specially (infinite or very unequal distances, vectors on one line, a search that
+ * stalls) is left to it: the answer is then LEFT.
+ */
+
+enum { FOUND = 0, LEFT = 1 };
+
+typedef struct {
+    long n;
+    const double *radius, *directions;
+    double *distance, *along, *inverse;
+    double value, gradient, square, slope_sum;
+    double *scratch;
+} Sight;
+
+static double norm_of(const Sight *s, const double *coefficients)
+{
+    double total = 0;
+    for (long j = 0; j < s->n; ++j) {
+        double row = 0;
+        for (long k = 0; k < s->n; ++k)
+            row += s->directions[j * s->n + k] * coefficients[k];
+        total += row * coefficients[j];
+    }
+    return total > 0 ? sqrt(total) : 0;
+}
+
+/* Fills in what the point at `position` sees. */
+static void look(Sight *s, const double *position)
+{
+    double square = 0, value = 0, sum = 0;
+    for (long j = 0; j < s->n; ++j) {
+        double row = 0;
+        for (long k = 0; k < s->n; ++k)
+            row += s->directions[j * s->n + k] * position[k];
+        s->along[j] = row;
+        square += row * position[j];
+    }
+    for (long j = 0; j < s->n; ++j) {
+        double r = s->radius[j], change = square - 2 * r * s->along[j], squares = r * r + change;
+        int counted = squares > 0;
+        s->distance[j] = counted ? sqrt(squares) : 1;
+        s->inverse[j] = counted ? 1 / s->distance[j] : 0;
+        value += counted ? change / (s->distance[j] + r) : -r;
+        sum += s->inverse[j];
+    }
+    for (long j = 0; j < s->n; ++j)
+        s->scratch[j] = sum * position[j] - s->radius[j] * s->inverse[j];
+    s->square = square, s->value = value, s->slope_sum = sum;
+    s->gradient = norm_of(s, s->scratch);
+}
+
+/* share with (a I - diag(1/d) C) share = 1, through the symmetric positive definite form; LEFT if it is not. */
+static int solve_shares(const Sight *s, double *matrix, double *share)
+{
+    long n = s->n;
+    for (long j = 0; j < n; ++j) {
+        if (s->inverse[j] == 0)
+            return LEFT;
+        for (long k = 0; k <= j; ++k) {
+            double inner = s->radius[j] * s->radius[k] * s->directions[j * n + k] - s->radius[j] * s->along[j] -
+                           s->radius[k] * s->along[k] + s->square;
+            double cosine = inner * s->inverse[j] * s->inverse[k];
+            cosine = cosine > 1 ? 1 : cosine < -1 ? -1 : cosine;
+            matrix[j * n + k] = (j == k ? s->slope_sum : 0) - cosine * sqrt(s->inverse[j] * s->inverse[k]);
+        }
+    }
+    for (long j = 0; j < n; ++j) {
+        for (long k = 0; k < j; ++k) {
+            double sum = matrix[j * n + k];
+            for (long l = 0; l < k; ++l)
+                sum -= matrix[j * n + l] * matrix[k * n + l];
+            matrix[j * n + k] = sum / matrix[k * n + k];
+        }
+        double pivot = matrix[j * n + j];
+        for (long l = 0; l < j; ++l)
+            pivot -= matrix[j * n + l] * matrix[j * n + l];
+        if (!(pivot > 1e-12 * s->slope_sum))
+            return LEFT;
+        matrix[j * n + j] = sqrt(pivot);
+    }
+    for (long j = 0; j < n; ++j) {
+        double sum = 1 / sqrt(s->inverse[j]);
+        for (long l = 0; l < j; ++l)
+            sum -= matrix[j * n + l] * share[l];
+        share[j] = sum / matrix[j * n + j];
+    }
+    for (long j = n - 1; j >= 0; --j) {
+        double sum = share[j];
+        for (long l = j + 1; l < n; ++l)
+            sum -= matrix[l * n + j] * share[l];
+        share[j] = sum / matrix[j * n + j];
+    }
+    for (long j = 0; j < n; ++j)
+        share[j] *= sqrt(s->inverse[j]);
+    return FOUND;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median_distance(const Sight *s, double *sorted)
+{
+    memcpy(sorted, s->distance, sizeof(double) * (size_t)s->n);
+    qsort(sorted, (size_t)s->n, sizeof(double), by_size);
+    return sorted[s->n / 2];
+}
+
+static int descend(Sight *s, double *position, double *trial, double *target, double *share, double *matrix,
+                   double tolerance, long most_steps, long halvings)
+{
+    look(s, position);
+    for (long round = 0; round < most_steps; ++round) {
+        if (solve_shares(s, matrix, share) == LEFT)
+            return LEFT;
+        double total = 0, unit = median_distance(s, trial);
+        for (long j = 0; j < s->n; ++j)
+            total += share[j] * s->inverse[j];
+        for (long j = 0; j < s->n; ++j)
+            target[j] = share[j] * s->inverse[j] * s->radius[j] - position[j] * total;
+        double length = norm_of(s, target), decrement = s->gradient * length;
+        double value = s->value, gradient = s->gradient, step = 1;
+        int last = length <= tolerance * unit, accepted = 0;
+        for (long half = 0; half < halvings && !accepted; ++half, step /= 2) {
+            for (long j = 0; j < s->n; ++j)
+                trial[j] = position[j] + step * target[j];
+            look(s, trial);
+            accepted = s->value <= value - 1e-4 * step * decrement ||
+                       (s->gradient < gradient && s->value <= value + 1e-12 * unit);
+            if (last)
+                break;
+        }
+        if (accepted)
+            memcpy(position, trial, sizeof(double) * (size_t)s->n);
+        if (last)
+            return FOUND;
+        if (!accepted)
+            return LEFT;
+    }
+    return LEFT;
+}
+
+static int general_median(const double *squares, long n, double widest, double collinear, double tolerance,
+                          long most_steps, long halvings, double *weights)
+{
+    double *memory = malloc(sizeof(double) * (size_t)(2 * n * n + 9 * n));
+    if (!memory)
+        return -1;
+    double *directions = memory, *matrix = directions + n * n, *radius = matrix + n * n, *position = radius + n;
+    double *rows = position + n;
+    long pivot = 0;
+    double least = INFINITY, nearest = INFINITY, farthest = 0, pull = 0, here = 0, inverse = 0;
+    int status = LEFT, on_line = 1;
+    for (long i = 0; i < n; ++i) {
+        double total = 0;
+        for (long j = 0; j < n; ++j)
+            total += sqrt(squares[i * n + j]);
+        if (total < least)
+            least = total, pivot = i;
+    }
+    for (long j = 0; j < n; ++j) {
+        radius[j] = sqrt(squares[pivot * n + j]);
+        if (radius[j] > 0) {
+            nearest = radius[j] < nearest ? radius[j] : nearest;
+            farthest = radius[j] > farthest ? radius[j] : farthest;
+            inverse += 1 / radius[j];
+        } else {
+            here += 1;
+        }
+        weights[j] = j == pivot;
+    }
+    if (!isfinite(least) || farthest > widest * nearest)
+        goto done;
+    for (long j = 0; j < n; ++j)
+        for (long k = 0; k < n; ++k) {
+            double *cosine = directions + j * n + k;
+            *cosine = 0;
+            if (radius[j] == 0 || radius[k] == 0)
+                continue;
+            *cosine = (radius[j] * radius[j] + radius[k] * radius[k] - squares[j * n + k]) / (2 * radius[j] * radius[k]);
+            *cosine = *cosine > 1 ? 1 : *cosine < -1 ? -1 : *cosine;
+            on_line &= fabs(*cosine) >= 1 - collinear;
+            pull += *cosine;
+        }
+    if (on_line)
+        goto done;
+    pull = pull > 0 ? sqrt(pull) : 0;
+    status = FOUND;
+    if (pull <= here * (1 + 1e-12))
+        goto done;
+    for (long j = 0; j < n; ++j)
+        position[j] = radius[j] > 0 ? (1 - here / pull) / inverse : 0;
+    Sight sight = {.n = n, .radius = radius, .directions = directions, .distance = rows, .along = rows + n,
+                   .inverse = rows + 2 * n, .scratch = rows + 3 * n};
+    status = descend(&sight, position, rows + 4 * n, rows + 5 * n, rows + 6 * n, matrix, tolerance, most_steps, halvings);
+    double rest = 1;
+    for (long j = 0; j < n; ++j) {
+        weights[j] = radius[j] > 0 ? position[j] / radius[j] : 0;
+        rest -= weights[j];
+    }
+    weights[pivot] = rest;
+done:
+    free(memory);
+    return status;
+}
