@@ -51,15 +51,15 @@ def peers(f: int, n: int) -> dict[str, Callable[[], Callable[[torch.Tensor], tor
     rules = load_module("byzfl.aggregators.aggregators", SHELLS)
     before = load_module("byzfl.aggregators.preaggregators", SHELLS)
     plain = {
-        "average": lambda: rules.Average(),
-        "cwmed": lambda: rules.Median(),
+        "average": rules.Average,
+        "cwmed": rules.Median,
         "cwtm": lambda: rules.TrMean(f=f),
-        "gm": lambda: rules.GeometricMedian(),
+        "gm": rules.GeometricMedian,
         "krum": lambda: rules.Krum(f=f),
         "multikrum": lambda: rules.MultiKrum(f=f),
         "mda": lambda: rules.MDA(f=f),
         "meamed": lambda: rules.Meamed(f=f),
-        "centered_clipping": lambda: rules.CenteredClipping(),
+        "centered_clipping": rules.CenteredClipping,
         "monna": lambda: rules.MoNNA(f=f),
         "smea": lambda: rules.SMEA(f=f),
         "caf": lambda: rules.CAF(f=f),
@@ -112,7 +112,7 @@ def measure(name: str, size: tuple[int, int, int], x: torch.Tensor) -> Row:
         if not skip_theirs:
             theirs, given = build(), x.clone() if mutates else x
             least_theirs = min(least_theirs, elapsed(lambda: theirs(given)))  # noqa: B023
-        least_read = min(least_read, elapsed(lambda: x.sum()))
+        least_read = min(least_read, elapsed(x.sum))
         if repetition >= 2 and time.perf_counter() - begin > SECONDS:
             break
         if time.perf_counter() - begin > PATIENCE:

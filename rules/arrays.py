@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from fractions import Fraction
+from numbers import Rational
 from typing import Any
 
 import array_api_compat
@@ -40,14 +42,17 @@ def as_array(x: Array | Sequence[Any]) -> Array:
     elif isinstance(x, Sequence) and len(x) > 0 and array_api_compat.is_torch_array(x[0]):
         import torch
 
-        array = torch.stack(list(x))
+        try:
+            array = torch.stack(list(x))
+        except (RuntimeError, TypeError) as error:
+            raise InputError(f"x is not a list of vectors of one length: {error}") from None
     else:
         try:
             array = np.asarray(x)
         except ValueError as error:
             raise InputError(f"x is not a rectangular array of numbers: {error}") from None
     if is_exact(array):
-        return array
+        return _fractions(array)
     xp = namespace(array)
     if xp.isdtype(array.dtype, ("bool", "integral")):
         return xp.astype(array, xp.float64)
@@ -71,6 +76,20 @@ def off_diagonal(x: Array) -> Array:
     xp = namespace(x)
     index = xp.arange(x.shape[-2], device=device_of(x))
     return index[:, None] != index[None, :]
+
+
+def _fractions(x: NDArray[Any]) -> NDArray[Any]:
+    """An object array whose entries are fractions; integers become such."""
+    for entry in x.flat:
+        if not isinstance(entry, Rational):
+            raise InputError(
+                f"an object array must hold exact fractions, got {type(entry).__name__} {str(entry)[:40]!r}"
+            )
+    if all(type(entry) is Fraction for entry in x.flat):
+        return x
+    result = np.empty(x.size, dtype=object)
+    result[:] = [Fraction(entry) for entry in x.flat]
+    return result.reshape(x.shape)
 
 
 def bounded(x: Array, low: float | None, high: float | None) -> Array:

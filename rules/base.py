@@ -14,6 +14,8 @@ from abc import ABC, abstractmethod
 from dataclasses import MISSING, dataclass, fields
 from typing import TYPE_CHECKING, ClassVar, overload
 
+import numpy as np
+
 from kappaguard.rules.arrays import Array, as_array, plain
 from kappaguard.rules.cloud import Cloud
 
@@ -65,11 +67,16 @@ class Stage(ABC):
     def label(self) -> str:
         """The name with the parameters that differ from their defaults, f left out: ``bucketing(s=2)``."""
         given = [
-            f"{field.name}={getattr(self, field.name)!r}"
+            f"{field.name}={_plain(getattr(self, field.name))!r}"
             for field in fields(self)  # type: ignore[arg-type]
             if field.name != "f" and (field.default is MISSING or getattr(self, field.name) != field.default)
         ]
         return f"{self.name}({', '.join(given)})" if given else self.name
+
+
+def _plain(value: object) -> object:
+    """A NumPy number as a Python number, which is how people write it."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 class Rule(Stage):

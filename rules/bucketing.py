@@ -37,6 +37,11 @@ class Bucketing(PreAggregation):
         require_count(self.seed, 0, "bucketing: seed")
         if self.s is not None:
             require_count(self.s, 1, "bucketing: s")
+        if self.permutation is not None:
+            if not isinstance(self.permutation, tuple):
+                raise InputError(f"bucketing: permutation must be a tuple of indices, got {self.permutation!r}")
+            for index in self.permutation:
+                require_count(index, 0, "bucketing: an index of the permutation")
 
     def size(self, n: int) -> int:
         """The bucket size s for n vectors."""

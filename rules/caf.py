@@ -51,7 +51,7 @@ class CovarianceFilter(Rule):
             better = going & (spread < least)
             best = xp.where(better[..., None], share, best)
             least = xp.where(better, spread, least)
-            most = xp.max(xp.where(weights > 0, projection, xp.zeros_like(projection)), axis=-1, keepdims=True)
+            most = xp.max(projection, axis=-1, keepdims=True)
             kept = bounded(1 - projection / xp.where(most > 0, most, xp.ones_like(most)), 0.0, None)
             weights = xp.where(going[..., None], weights * kept, weights)
             going = going & (most[..., 0] > 0) & (xp.sum(weights, axis=-1) > n - 2 * self.f)
@@ -59,15 +59,44 @@ class CovarianceFilter(Rule):
 
 
 def _principal(distances: Array, weights: Array) -> tuple[Array, Array, Array]:
-    """Normalised weights, the largest eigenvalue of the weighted covariance, and squared projections on its vector."""
+    """Normalised weights, the largest eigenvalue of the weighted covariance, and squared projections on its vector.
+
+    Distances are taken in units of the largest one that has weight: vectors that are out no longer matter.
+    """
     xp = namespace(distances)
+    counted = weights > 0
+    seen = xp.where(counted[..., :, None] & counted[..., None, :], distances, xp.zeros_like(distances))
+    largest = xp.max(seen, axis=(-2, -1))
+    unit = xp.where(largest > 0, largest, xp.ones_like(largest))
+    seen = seen / unit[..., None, None]
     share = weights / xp.sum(weights, axis=-1, keepdims=True)
-    to_mean = xp.matmul(distances, share[..., None])[..., 0]
+    to_mean = xp.matmul(seen, share[..., None])[..., 0]
     constant = xp.sum(to_mean * share, axis=-1)[..., None, None]
-    gram = (to_mean[..., :, None] + to_mean[..., None, :] - distances - constant) / 2
-    root = xp.sqrt(share)
-    values, vectors = xp.linalg.eigh(root[..., :, None] * gram * root[..., None, :])
-    spread = bounded(values[..., -1], 0.0, None)
-    raw = xp.matmul(gram, (root * vectors[..., :, -1])[..., None])[..., 0]
+    gram = (to_mean[..., :, None] + to_mean[..., None, :] - seen - constant) / 2
+    root = xp.where(counted, xp.sqrt(xp.where(counted, share, xp.ones_like(share))), xp.zeros_like(share))
+    value, vector = _top(root[..., :, None] * gram * root[..., None, :])
+    spread = bounded(value, 0.0, None)
+    raw = xp.matmul(gram, (root * vector)[..., None])[..., 0]
     scale = xp.where(spread > 0, spread, xp.ones_like(spread))[..., None]
-    return share, spread, raw**2 / scale
+    projection = xp.where(counted, raw**2 / scale, xp.zeros_like(raw))
+    return share, spread * unit, projection
+
+
+def _top(matrix: Array) -> tuple[Array, Array]:
+    """The largest eigenvalue and its vector.
+
+    torch differentiates the pair through its first-order expansion, v + (lambda - A)^+ A v, because its own
+    derivative of all eigenvectors divides by the differences of equal eigenvalues that do not matter here.
+    """
+    xp = namespace(matrix)
+    if not getattr(matrix, "requires_grad", False):
+        values, vectors = xp.linalg.eigh(matrix)
+        return values[..., -1], vectors[..., :, -1]
+    values, vectors = xp.linalg.eigh(matrix.detach())
+    top = vectors[..., :, -1]
+    gaps = values[..., -1:] - values
+    inverse = xp.where(gaps > 1e-12, 1 / xp.where(gaps > 1e-12, gaps, xp.ones_like(gaps)), xp.zeros_like(gaps))
+    image = xp.matmul(matrix, top[..., None])
+    inner = xp.matmul(xp.matrix_transpose(vectors), image)
+    change = xp.matmul(vectors, inverse[..., None] * inner)[..., 0]
+    return xp.sum(top * image[..., 0], axis=-1), top + change - change.detach()

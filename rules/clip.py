@@ -13,10 +13,7 @@ def lengths(x: Array) -> Array:
     """Euclidean norms along the last axis in float64, without overflow; NaN in x is refused."""
     xp = namespace(x)
     with np.errstate(over="ignore", under="ignore"):
-        if native.applies(x):
-            norm = np.sqrt(native.squared_lengths(x))
-        else:
-            norm = xp.linalg.vector_norm(in_double(x), axis=-1)
+        norm = _compiled_lengths(x) if native.applies(x) else xp.linalg.vector_norm(in_double(x), axis=-1)
         if bool(xp.all((norm == 0) | ((norm > 1e-100) & (norm < 1e100)))):
             return norm
         reject_nan(x)
@@ -24,6 +21,10 @@ def lengths(x: Array) -> Array:
         largest = xp.max(xp.abs(wide), axis=-1)
         unit = xp.where((largest > 0) & xp.isfinite(largest), largest, xp.ones_like(largest))
         return unit * xp.linalg.vector_norm(wide / unit[..., None], axis=-1)
+
+
+def _compiled_lengths(x: Array) -> Array:
+    return np.sqrt(native.squared_lengths(x))
 
 
 def shrinkage(norm: Array, limit: Array | float) -> Array:

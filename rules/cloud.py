@@ -55,6 +55,12 @@ class Cloud:
                 return row
         return self.distances[..., index, :]
 
+    def detached(self) -> Cloud:
+        """The same cloud of torch tensors, out of reach of automatic differentiation."""
+        mixing = None if self.mixing is None else self.mixing.detach()
+        distances = self.__dict__.get("distances")
+        return Cloud(self.base.detach(), mixing, None if distances is None else distances.detach())
+
     def mixed(self, mixing: Array) -> Cloud:
         """The cloud of ``mixing @ points``; the rows of the mixing matrix sum to one."""
         total = mixing if self.mixing is None else namespace(mixing).matmul(mixing, self.mixing)

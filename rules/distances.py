@@ -21,6 +21,9 @@ BLOCK_ENTRIES = 1 << 21
 SAFE_LEAST, SAFE_MOST = 1e-200, 1e200
 """A squared distance outside this range is formed again in other units."""
 
+FARTHEST = 1e304
+"""In units of the majority's radius, what is farther counts as infinite: sums of thousands still have room."""
+
 
 def squared_distances(x: Array) -> Array:
     """D for x of shape (..., n, d): (..., n, n), in float64 or fractions, zero on the diagonal.
@@ -31,7 +34,7 @@ def squared_distances(x: Array) -> Array:
         return _from_differences(x)
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         distances = native.squared_distances(x) if native.applies(x) else _plain(in_double(x))
-        if is_safe(distances):
+        if x.shape[-2] > 1 and is_safe(distances) and not _vanished(x, distances):
             return distances
         reject_nan(x)
         return _in_robust_units(in_double(x))
@@ -79,6 +82,21 @@ def is_safe(distances: Array) -> bool:
     return bool(xp.all(inside))
 
 
+def _vanished(x: Array, distances: Array) -> bool:
+    """Whether rows that differ have distance zero, their squares being too small for a float."""
+    xp = namespace(distances)
+    equal = (distances == 0) & off_diagonal(x)
+    if not bool(xp.any(equal)):
+        return False
+    partner = xp.argmax(xp.astype(equal, xp.int8), axis=-1)
+    paired = xp.any(equal, axis=-1)
+    if x.ndim == 2 and isinstance(x, np.ndarray):
+        rows = np.flatnonzero(paired)
+        return bool(np.any(x[rows] != x[partner[rows]]))
+    twin = xp.take_along_axis(x, xp.broadcast_to(partner[..., None], x.shape), axis=-2)
+    return bool(xp.any(paired[..., None] & (twin != x)))
+
+
 def _in_robust_units(x: Array) -> Array:
     """D in units of the radius of the tightest majority, so that neither far rows nor a tiny spread spoil it."""
     xp = namespace(x)
@@ -86,7 +104,7 @@ def _in_robust_units(x: Array) -> Array:
     together = finite[..., :, None] & finite[..., None, :]
     clean = xp.where(finite[..., None], x, xp.zeros_like(x))
     distances = _from_differences(clean, _majority_radius(clean, together))
-    keep = together | ~off_diagonal(x)
+    keep = (together & (distances < FARTHEST)) | ~off_diagonal(x)
     return xp.where(keep, distances, xp.full_like(distances, float("inf")))
 
 

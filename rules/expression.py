@@ -9,6 +9,8 @@ from __future__ import annotations
 import ast
 import math
 import operator
+import re
+import warnings
 from collections.abc import Callable
 from fractions import Fraction
 
@@ -20,25 +22,32 @@ MOST_BITS = 4096
 
 Number = Fraction | float
 
+_DECIMAL = re.compile(r"([\d_]{1,100}\.?[\d_]{0,100}|\.[\d_]{1,100})([eE][+-]?\d{1,3})?", re.ASCII)
+
 
 def evaluate(expression: str, n: int, f: int) -> Number:
     """The value of an expression in n and f; InputError names what is not allowed in it or not defined at (n, f)."""
     if len(expression) > MOST_CHARACTERS:
         raise InputError(f"an expression may have {MOST_CHARACTERS} characters, this one has {len(expression)}")
+    text = expression.strip()
     try:
-        tree = ast.parse(expression.strip(), mode="eval")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text, mode="eval")
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         raise InputError(f"not an arithmetic expression in n and f: {expression!r}") from None
     try:
-        value = _value(tree.body, {"n": Fraction(n), "f": Fraction(f)})
+        value = _value(tree.body, {"n": Fraction(n), "f": Fraction(f)}, text)
+    except InputError:
+        raise
     except ZeroDivisionError:
-        raise InputError(f"{expression} divides by zero at n = {n} and f = {f}") from None
+        raise InputError(f"{text!r} divides by zero at n = {n} and f = {f}") from None
     except (OverflowError, ValueError) as error:
-        raise InputError(f"{expression} is not defined at n = {n} and f = {f}: {error}") from None
+        raise InputError(f"{text!r} is not defined at n = {n} and f = {f}: {error}") from None
     except RecursionError:
         raise InputError("the expression is nested too deeply") from None
     if isinstance(value, float) and not math.isfinite(value):
-        raise InputError(f"{expression} is not finite at n = {n} and f = {f}")
+        raise InputError(f"{text!r} is not finite at n = {n} and f = {f}")
     return value
 
 
@@ -78,24 +87,31 @@ FUNCTIONS: dict[str, Callable[..., Number]] = {
 ARGUMENTS = {"sqrt": (1, 1), "floor": (1, 1), "ceil": (1, 1), "min": (2, 8), "max": (2, 8)}
 
 
-def _value(node: ast.expr, variables: dict[str, Fraction]) -> Number:
+def _literal(node: ast.Constant, text: str) -> Fraction:
+    """A decimal number, as it is written."""
+    written = ast.get_source_segment(text, node) or ""
+    if not _DECIMAL.fullmatch(written):
+        raise InputError(f"not a decimal number: {written[:80]!r}")
+    return Fraction(written.replace("_", ""))
+
+
+def _value(node: ast.expr, variables: dict[str, Fraction], text: str) -> Number:
     match node:
         case ast.Constant(value=int() | float() as constant) if not isinstance(constant, bool):
-            # through its shortest decimal form, so that 0.1 is one tenth
-            result: Number = Fraction(repr(constant))
+            result: Number = _literal(node, text)
         case ast.Name(id=name) if name in variables:
             result = variables[name]
         case ast.BinOp(left=left, op=op, right=right) if type(op) in BINARY:
-            result = BINARY[type(op)](_value(left, variables), _value(right, variables))
+            result = BINARY[type(op)](_value(left, variables, text), _value(right, variables, text))
         case ast.UnaryOp(op=sign, operand=operand) if type(sign) in UNARY:
-            result = UNARY[type(sign)](_value(operand, variables))
+            result = UNARY[type(sign)](_value(operand, variables, text))
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in FUNCTIONS:
             least, most = ARGUMENTS[name]
             if not least <= len(args) <= most:
                 raise InputError(f"{name} takes {least} to {most} arguments, got {len(args)}")
-            result = FUNCTIONS[name](*(_value(argument, variables) for argument in args))
+            result = FUNCTIONS[name](*(_value(argument, variables, text) for argument in args))
         case _:
-            raise InputError(f"not allowed in an expression in n and f: {ast.unparse(node)[:80]}")
+            raise InputError(f"not allowed in an expression in n and f: {ast.unparse(node)[:80]!r}")
     if isinstance(result, Fraction) and max(result.numerator.bit_length(), result.denominator.bit_length()) > MOST_BITS:
         raise InputError("the numbers in the expression are too large")
     return result

@@ -15,6 +15,8 @@ from kappaguard.rules.cloud import Cloud
 
 WIDEST = 1e2
 """Up to this ratio of the largest to the smallest distance, directions follow from squared distances."""
+SAME = 1e-11
+"""Vectors nearer to the pivot than this part of the median distance count as equal to it."""
 BLOCK = 1 << 16
 
 
@@ -40,6 +42,9 @@ def view_from(cloud: Cloud, pivot: Array) -> View:
     active = xp.isfinite(squares)
     squares = xp.where(active, squares, xp.zeros_like(squares))
     radius = xp.sqrt(squares)
+    ordered = xp.sort(radius, axis=-1)[..., radius.shape[-1] // 2 :][..., :1]
+    radius = xp.where(radius <= SAME * ordered, xp.zeros_like(radius), radius)
+    squares = xp.where(radius == 0, xp.zeros_like(squares), squares)
     apart = radius > 0
     smallest = xp.min(xp.where(apart, radius, xp.full_like(radius, float("inf"))), axis=-1)
     wide = bool(xp.any(xp.max(radius, axis=-1) > WIDEST * smallest)) or not bool(xp.all(xp.isfinite(distances)))

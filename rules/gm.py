@@ -39,8 +39,8 @@ class GeometricMedian(Rule):
         """The geometric median of the points."""
         require_inexact(self.name, cloud.base)
         if getattr(cloud.base, "requires_grad", False):
-            solution = minimise(Cloud(cloud.points.detach()))
-            return differentiable_step(cloud.points, cloud.combine(solution.weights), solution.exact)
+            solution = minimise(cloud.detached())
+            return differentiable_step(cloud.points, cloud.combine(solution.weights), solution.settled)
         return cloud.combine(median_weights(cloud))
 
     def with_bound(self, x: Array) -> Bounded:
@@ -59,4 +59,4 @@ class GeometricMedian(Rule):
         )
         count = xp.sum(xp.astype(finite, xp.int64), axis=-1, keepdims=True)
         median = xp.take_along_axis(xp.sort(lengths, axis=-1), count // 2, axis=-1)[..., 0]
-        return Bounded(back(point), distance_bound(solution) * median)
+        return Bounded(back(point), back(xp.asarray(distance_bound(solution) * median)))

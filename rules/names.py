@@ -126,9 +126,12 @@ def _parameters(name: str, text: str) -> dict[str, Any]:
     """``s=2, seed=1`` as a dictionary of literals."""
     try:
         call = ast.parse(f"_({text})", mode="eval").body
-        if not isinstance(call, ast.Call) or call.args or any(keyword.arg is None for keyword in call.keywords):
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
             raise ValueError(text)
-        return {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
+        given = {keyword.arg: ast.literal_eval(keyword.value) for keyword in call.keywords}
+        if None in given or len(given) < len(call.keywords):
+            raise ValueError(text)
+        return {str(key): value for key, value in given.items()}
     except (SyntaxError, ValueError, MemoryError, RecursionError, TypeError):
         raise InputError(f"{name}: parameters are written name=number, got {text!r}") from None
 

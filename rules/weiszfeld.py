@@ -36,13 +36,15 @@ COLLINEAR = 1e-13
 class Solution(NamedTuple):
     """Weights of the minimiser over the vectors, and where it is, seen from the pivot.
 
-    ``exact`` says that it is known exactly: it is a vector, or the median of vectors on one line.
+    ``settled`` says that it is a vector or the median of vectors on one line, found without iterating;
+    ``doubt`` is half the segment on which the minimiser may lie anywhere because all vectors are on one line.
     """
 
     weights: Array
     view: View
     position: Array
-    exact: Array
+    settled: Array
+    doubt: Array
 
 
 class State(NamedTuple):
@@ -77,14 +79,18 @@ def minimise(cloud: Cloud) -> Solution:
     xp = namespace(view.radius)
     on_line = _collinear(view)
     start, at_vertex = _leave_pivot(view)
-    exact = at_vertex | on_line
-    position = start if bool(xp.all(exact)) else _newton(view, start, exact)
+    settled = at_vertex | on_line
+    position = start if bool(xp.all(settled)) else _newton(view, start, settled)
+    doubt = xp.zeros_like(start[..., 0])
     if bool(xp.any(on_line)):
-        position = xp.where(on_line[..., None], _median_on_line(view), position)
+        middle, half = _median_on_line(view)
+        position = xp.where(on_line[..., None], middle, position)
+        # in one dimension the midpoint is right by convention; elsewhere rounding may hide a slight bend
+        doubt = doubt if cloud.base.shape[-1] == 1 else xp.where(on_line, half, doubt)
     weights = position / _positive(view.radius)
     rest = 1 - xp.sum(weights, axis=-1, keepdims=True)
     pivot = xp.arange(weights.shape[-1], device=device_of(weights)) == view.pivot[..., None]
-    return Solution(xp.where(pivot, rest, weights), view, position, exact)
+    return Solution(xp.where(pivot, rest, weights), view, position, settled, doubt)
 
 
 def distance_bound(solution: Solution) -> Array:
@@ -103,7 +109,9 @@ def distance_bound(solution: Solution) -> Array:
     unit = _median_distance(view, state)
     cosines = _cosines(view, state)
     square = xp.where(state.counted, state.distance**2, xp.zeros_like(state.distance))
-    gradient = state.gradient + view.radius.shape[-1] * 1e-15
+    # a vector at the point itself takes up to one unit of the pull of the others
+    held = xp.sum(xp.astype(view.active & ~state.counted, xp.float64), axis=-1)
+    gradient = bounded(state.gradient - held, 0.0, None) + view.radius.shape[-1] * 1e-15
     # always true: at distance R the objective is at least n R - value, and at the minimiser at most the value
     count = xp.sum(xp.astype(view.active, xp.float64), axis=-1)
     total = xp.sum(xp.where(state.counted, state.distance, xp.zeros_like(state.distance)), axis=-1)
@@ -116,10 +124,14 @@ def distance_bound(solution: Solution) -> Array:
         curvature = xp.sum(weight, axis=-1) - spectrum[..., -1]
         bound = xp.where((radius * curvature > gradient) & (radius < bound), radius, bound)
         radius = radius * 2
-    return xp.where(solution.exact, xp.zeros_like(bound), bound / unit)
+    clear = solution.settled & (state.gradient <= held * (1 - 1e-9))
+    one_point = xp.sum(xp.astype(view.active & (view.radius > 0), xp.int64), axis=-1) == 0
+    nearest = xp.where(clear | one_point, xp.zeros_like(bound), bound)
+    nearest = xp.where(_collinear(view), solution.doubt, nearest)
+    return nearest / xp.where(unit > 0, unit, xp.ones_like(unit))
 
 
-def differentiable_step(points: Array, point: Array, exact: Array) -> Array:
+def differentiable_step(points: Array, point: Array, settled: Array) -> Array:
     """One Newton step from a minimiser, through which torch differentiates: the implicit derivative of gm.
 
     With y and H held fixed, y + H^-1 sum_j (x_j - y)/||x_j - y|| has the value y and the derivative of the
@@ -139,11 +151,11 @@ def differentiable_step(points: Array, point: Array, exact: Array) -> Array:
     pull = xp.sum(unit, axis=-2)[..., None]
     identity = xp.eye(x.shape[-2], dtype=xp.float64, device=device_of(x))
     system = total * identity - inverse * xp.matmul(fixed, xp.matrix_transpose(fixed))
-    system = xp.where(exact[..., None, None], identity, system)
+    system = xp.where(settled[..., None, None], identity, system)
     inner = xp.linalg.solve(system, inverse * xp.matmul(fixed, pull))
     step = (pull + xp.matmul(xp.matrix_transpose(fixed), inner)) / total
     smooth = y + step[..., 0]
-    return xp.where(exact[..., None], point, xp.astype(smooth, point.dtype))
+    return xp.where(settled[..., None], point, xp.astype(smooth, point.dtype))
 
 
 def _medoid(distances: Array) -> Array:
@@ -183,7 +195,7 @@ def _leave_pivot(view: View) -> tuple[Array, Array]:
     apart = view.radius > 0
     here = xp.sum(xp.astype(view.active & ~apart, xp.float64), axis=-1)
     pull = xp.sqrt(bounded(xp.sum(view.directions, axis=(-2, -1)), 0.0, None))
-    at_vertex = pull <= here * (1 + 1e-12)
+    at_vertex = pull <= here * (1 + 1e-15 * view.radius.shape[-1])
     inverse = xp.sum(xp.where(apart, 1 / _positive(view.radius), xp.zeros_like(view.radius)), axis=-1)
     share = xp.where(at_vertex, xp.zeros_like(pull), 1 - here / _positive(pull))
     length = share / _positive(inverse)
@@ -197,8 +209,8 @@ def _collinear(view: View) -> Array:
     return xp.all(~pairs | (xp.abs(view.directions) >= 1 - COLLINEAR), axis=(-2, -1))
 
 
-def _median_on_line(view: View) -> Array:
-    """The position of the median of vectors on one line; the midpoint for an even number."""
+def _median_on_line(view: View) -> tuple[Array, Array]:
+    """The position of the median of vectors on one line, and half the segment of all medians around it."""
     xp = namespace(view.radius)
     farthest = xp.argmax(view.radius, axis=-1)[..., None, None]
     side = xp.take_along_axis(view.directions, farthest, axis=-2)[..., 0, :]
@@ -209,7 +221,8 @@ def _median_on_line(view: View) -> Array:
     high = xp.take_along_axis(order, count // 2, axis=-1)
     index = xp.arange(view.radius.shape[-1], device=device_of(view.radius))
     share = (xp.astype(index == low, xp.float64) + xp.astype(index == high, xp.float64)) / 2
-    return share * view.radius
+    gap = xp.take_along_axis(place, high, axis=-1) - xp.take_along_axis(place, low, axis=-1)
+    return share * view.radius, gap[..., 0] / 2
 
 
 def _state(view: View, position: Array) -> State:
@@ -279,7 +292,8 @@ def _newton(view: View, position: Array, done: Array) -> Array:
         length = _norm(view, target)
         decrement = state.gradient * length
         unit = _median_distance(view, state)
-        last = length <= TOLERANCE * unit
+        # near a cluster the curvature is huge, and a short step alone proves nothing
+        last = (length <= TOLERANCE * unit) & ((state.gradient <= 1e-6) | (length <= 1e-15 * unit))
         step = xp.where(done, xp.zeros_like(length), xp.ones_like(length))
         for _ in range(HALVINGS):
             trial = position + step[..., None] * target

@@ -108,7 +108,7 @@ def squared_distances(x: NDArray[Any]) -> NDArray[np.float64]:
         suspects = ~(distances >= CANCELLED * norms)
     np.fill_diagonal(distances, 0.0)
     if suspects.any():
-        cancelled = np.argwhere(np.tril(suspects, -1)).astype(np.intc)
+        cancelled = np.ascontiguousarray(np.argwhere(np.tril(suspects, -1)), dtype=np.intc)
         rows, columns = cancelled.T
         again = _pair_distances(x, cancelled)
         distances[rows, columns] = again

@@ -104,6 +104,9 @@ static CLONES void accumulate_pairs(const double *restrict block, long span, con
 
 enum { MOST_BUFFERS = 3 };
 
+#define MOST_ROWS ((Py_ssize_t)1 << 20)
+#define MOST_COLUMNS ((Py_ssize_t)1 << 38)
+
 typedef struct {
     Py_buffer views[MOST_BUFFERS];
     int count;
@@ -133,9 +136,19 @@ static PyObject *finish(Buffers *buffers, int status)
 
 static int check_shape(Py_ssize_t itemsize, Py_ssize_t n, Py_ssize_t d, Py_ssize_t begin, Py_ssize_t end)
 {
-    if ((itemsize == 4 || itemsize == 8) && n >= 1 && 0 <= begin && begin <= end && end <= d)
+    /* the limits keep every product of sizes within a Py_ssize_t */
+    if ((itemsize == 4 || itemsize == 8) && 1 <= n && n <= MOST_ROWS && d <= MOST_COLUMNS && 0 <= begin &&
+        begin <= end && end <= d)
         return 0;
     PyErr_SetString(PyExc_ValueError, "itemsize, shape or column range out of bounds");
+    return -1;
+}
+
+static int check_count(Py_ssize_t count)
+{
+    if (0 <= count && count <= MOST_ROWS * MOST_ROWS)
+        return 0;
+    PyErr_SetString(PyExc_ValueError, "the length of a list is out of bounds");
     return -1;
 }
 
@@ -167,7 +180,7 @@ static PyObject *pairs(PyObject *self, PyObject *args)
     (void)self;
     if (!PyArg_ParseTuple(args, "OnnnnnOnO", &x, &itemsize, &n, &d, &begin, &end, &list, &count, &out))
         return NULL;
-    if (check_shape(itemsize, n, d, begin, end) || take(&buffers, x, 0, itemsize * n * d) ||
+    if (check_shape(itemsize, n, d, begin, end) || check_count(count) || take(&buffers, x, 0, itemsize * n * d) ||
         take(&buffers, list, 0, (Py_ssize_t)sizeof(int) * 2 * count) ||
         take(&buffers, out, 1, (Py_ssize_t)sizeof(double) * count))
         return finish(&buffers, -1);
@@ -195,7 +208,7 @@ static PyObject *reduce(PyObject *self, PyObject *args)
     if (!PyArg_ParseTuple(args, "OnnnnnOnnnndO", &x, &itemsize, &n, &d, &begin, &end, &list, &steps, &low, &high, &kept,
                           &margin, &out))
         return NULL;
-    if (check_shape(itemsize, n, d, begin, end) || take(&buffers, x, 0, itemsize * n * d) ||
+    if (check_shape(itemsize, n, d, begin, end) || check_count(steps) || take(&buffers, x, 0, itemsize * n * d) ||
         take(&buffers, list, 0, (Py_ssize_t)sizeof(int) * 3 * steps) || take(&buffers, out, 1, itemsize * d))
         return finish(&buffers, -1);
     const int *network = buffers.views[1].buf;

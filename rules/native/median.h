@@ -125,7 +125,7 @@ static int descend(Sight *s, double *position, double *trial, double *target, do
             target[j] = share[j] * s->inverse[j] * s->radius[j] - position[j] * total;
         double length = norm_of(s, target), decrement = s->gradient * length;
         double value = s->value, gradient = s->gradient, step = 1;
-        int last = length <= tolerance * unit, accepted = 0;
+        int last = length <= tolerance * unit && (gradient <= 1e-6 || length <= 1e-15 * unit), accepted = 0;
         for (long half = 0; half < halvings && !accepted; ++half, step /= 2) {
             for (long j = 0; j < s->n; ++j)
                 trial[j] = position[j] + step * target[j];
@@ -191,7 +191,7 @@ static int general_median(const double *squares, long n, double widest, double c
         goto done;
     pull = pull > 0 ? sqrt(pull) : 0;
     status = FOUND;
-    if (pull <= here * (1 + 1e-12))
+    if (pull <= here * (1 + 1e-15 * (double)n))
         goto done;
     for (long j = 0; j < n; ++j)
         position[j] = radius[j] > 0 ? (1 - here / pull) / inverse : 0;

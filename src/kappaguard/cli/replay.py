@@ -1,0 +1,110 @@
+"""``kappaguard replay``: a witness re-evaluated in exact arithmetic."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kappaguard import __version__
+
+if TYPE_CHECKING:
+    from kappaguard.rules.witness import Bound
+    from kappaguard.verify.replay import Replay
+
+DIFFERS = 1
+METHODS = {
+    "exact": "exact arithmetic",
+    "enclosed": "a rigorous enclosure: the rule's output is irrational",
+    "float": "float64 on the rounded input: this rule has no exact arithmetic",
+}
+
+
+def replay(
+    witness: Annotated[Path, typer.Argument(metavar="WITNESS", help="The file of the witness.", show_default=False)],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> int:
+    """Re-evaluate a witness in exact arithmetic: exit code 0 if its ratio is reproduced, 1 if not."""
+    from kappaguard.rules.witness import load
+    from kappaguard.verify.replay import replay as judge
+
+    result = judge(load(witness))
+    typer.echo(_json(result, witness) if as_json else _text(result))
+    return 0 if result.reproduces else DIFFERS
+
+
+def _json(result: Replay, path: Path) -> str:
+    import json
+
+    seen = result.witness
+    return json.dumps(
+        {
+            "rule": seen.rule,
+            "n": seen.n,
+            "f": seen.f,
+            "criterion": seen.criterion,
+            "lower": _number(result.lower),
+            "upper": _number(result.upper),
+            "exact": {"lower": _digits(result.lower), "upper": _digits(result.upper)},
+            "recorded": {"lower": _digits(seen.lower), "upper": _digits(seen.upper)},
+            "verdict": result.verdict,
+            "method": result.method,
+            "reproduces": result.reproduces,
+            "fault": result.fault,
+            "witness": str(path),
+            "seconds": result.seconds,
+            "evaluations": result.evaluations,
+            "seed": None,
+            "version": __version__,
+        },
+        indent=2,
+    )
+
+
+def _text(result: Replay) -> str:
+    seen = result.witness
+    lines = {
+        "rule": seen.rule,
+        "n, f, d": f"{seen.n}, {seen.f}, {seen.d}",
+        "criterion": seen.criterion,
+        "recorded ratio": _interval(seen.lower, seen.upper),
+        "re-evaluated": result.fault or _interval(result.lower, result.upper),
+        "by": METHODS[result.method],
+        "verdict": "reproduced" if result.reproduces else "differs: the record is not what the rule does",
+    }
+    return "\n".join(f"{key:<15} {value}" for key, value in lines.items())
+
+
+def _interval(lower: Bound | None, upper: Bound | None) -> str:
+    if lower is None or upper is None:
+        return "none"
+    if lower == upper:
+        return f"{_shortened(lower)} ≈ {_decimal(lower)}" if isinstance(lower, Fraction) else "infinite"
+    return f"between {_decimal(lower)} and {_decimal(upper)}"
+
+
+def _shortened(value: Fraction) -> str:
+    text = str(value)
+    return text if len(text) <= 80 else f"{text[:38]}...{text[-38:]}"
+
+
+def _digits(value: Bound | None) -> str | None:
+    return None if value is None else str(value)
+
+
+def _number(value: Bound | None) -> float | str | None:
+    """As a float, which JSON has; infinity, which it has not, as a text."""
+    return None if value is None else _float(value) if _float(value) < float("inf") else "inf"
+
+
+def _float(value: Bound) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf")
+
+
+def _decimal(value: Bound) -> str:
+    return f"{_float(value):.12g}"

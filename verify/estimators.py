@@ -1,0 +1,192 @@
+"""Empirical kappa: what a stream of inputs (a training run, a data set of gradients, a random family) shows.
+
+Every ratio is a lower bound on kappa*; their distribution says what happens, not what can happen. Whoever wants the
+worst case must search for it.
+
+Two quantities are easily confused. The ratio error^2/variance estimates kappa. The paper's experiments plot
+kappa-hat_t, defined by (equation of kappa-hat, with its square)
+
+    kappa-hat_t^2 = ||R_t - mean m_t||^2 / ( (1/|H|) sum over H of ||m_t^(i) - mean m_t||^2 ),
+
+so kappa-hat is the square root of the ratio: it is compared with sqrt(kappa), not with kappa. An ``Estimator`` holds
+ratios; ``Summary.root`` turns what it says into statements about kappa-hat, which is monotone in them.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kappaguard.rules.arrays import Array, as_array, namespace
+from kappaguard.rules.errors import InputError
+from kappaguard.rules.ratio import ratio
+
+CAPACITY = 10_000
+
+
+def kappa_hat_squared(output: Array, honest: Array) -> Array:
+    """The paper's kappa-hat_t^2 for the output R_t (..., d) and the honest vectors (..., |H|, d): the ratio itself."""
+    vectors = as_array(honest)
+    return ratio(output, vectors, range(vectors.shape[-2]), "trace")
+
+
+def kappa_hat(output: Array, honest: Array) -> Array:
+    """The paper's kappa-hat_t, which its figure plots: the square root of the ratio."""
+    square = kappa_hat_squared(output, honest)
+    return namespace(square).sqrt(square) if hasattr(square, "shape") else math.sqrt(square)
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A confidence interval [low, high]; high is infinite, and low 0, where the data say nothing."""
+
+    low: float
+    high: float
+    confidence: float
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a stream of ratios showed: count, largest, a quantile with its confidence interval."""
+
+    count: int
+    maximum: float
+    level: float
+    quantile: float
+    interval: Interval
+    exceedance: float
+    exact: bool
+
+    @property
+    def root(self) -> Summary:
+        """The same for kappa-hat, the square root of the ratio."""
+        low, high = math.sqrt(self.interval.low), math.sqrt(self.interval.high)
+        return replace(
+            self,
+            maximum=math.sqrt(self.maximum),
+            quantile=math.sqrt(self.quantile),
+            interval=replace(self.interval, low=low, high=high),
+        )
+
+
+class Estimator:
+    """Running maximum and quantiles of a stream of ratios, which may be infinite, in bounded memory.
+
+    Up to ``capacity`` ratios are all kept and quantiles are exact. Beyond, it holds a uniform sample: each ratio gets a
+    random key, and those with the smallest keys stay (so that two estimators merge into what one would have been). Keys
+    come from (seed, stream): estimators that are to be merged need different streams.
+    """
+
+    def __init__(self, capacity: int = CAPACITY, seed: int = 0, stream: int = 0) -> None:
+        if capacity < 1 or seed < 0 or stream < 0:
+            raise InputError("an estimator needs a capacity >= 1 and a seed and a stream >= 0")
+        self.capacity = capacity
+        self.seed = seed
+        self.streams: frozenset[int] = frozenset({stream})
+        self.count = 0
+        self.maximum = 0.0
+        self.where: int | None = None
+        self._generator = np.random.default_rng((seed, stream))
+        # a heap whose first item is the one to go next: keys are negated
+        self._kept: list[tuple[float, float]] = []
+
+    def update(self, ratios: Array) -> None:
+        """Take in one ratio, or an array of them in order. NaN is refused."""
+        values = np.atleast_1d(
+            np.asarray(ratios if not hasattr(ratios, "detach") else ratios.detach().cpu(), dtype=float)
+        )
+        if np.any(np.isnan(values)) or np.any(values < 0):
+            raise InputError("a ratio must be a number >= 0")
+        for value in values.ravel().tolist():
+            if self.where is None or value > self.maximum:
+                self.maximum, self.where = value, self.count
+            self.count += 1
+            self._keep(-float(self._generator.random()), value)
+
+    def _keep(self, key: float, value: float) -> None:
+        if len(self._kept) < self.capacity:
+            heapq.heappush(self._kept, (key, value))
+        else:
+            heapq.heappushpop(self._kept, (key, value))
+
+    def merge(self, other: Estimator) -> Estimator:
+        """The estimator of both streams, this one first; both stay as they are."""
+        if self.capacity != other.capacity:
+            raise InputError(f"estimators of capacities {self.capacity} and {other.capacity} do not merge")
+        if self.seed != other.seed or self.streams & other.streams:
+            raise InputError("estimators merge if they have the same seed and different streams")
+        merged = Estimator(self.capacity, self.seed, min(self.streams | other.streams))
+        merged.streams = self.streams | other.streams
+        # new keys must not repeat those of either part
+        merged._generator = np.random.default_rng((self.seed, *sorted(merged.streams), self.count + other.count))
+        merged.count = self.count + other.count
+        first = other.where is None or (self.where is not None and self.maximum >= other.maximum)
+        merged.maximum = max(self.maximum, other.maximum)
+        merged.where = self.where if first or other.where is None else self.count + other.where
+        for key, value in (*self._kept, *other._kept):
+            merged._keep(key, value)
+        return merged
+
+    @property
+    def exact(self) -> bool:
+        """Whether quantiles are those of all ratios, not of a sample."""
+        return self.count <= self.capacity
+
+    def quantile(self, level: float) -> float:
+        """The smallest ratio that at least a share ``level`` of all (of the sample) do not exceed."""
+        ordered = self._ordered(level)
+        return ordered[max(0, math.ceil(level * len(ordered) - 1e-12) - 1)]
+
+    def interval(self, level: float, confidence: float = 0.95) -> Interval:
+        """A distribution-free confidence interval for the quantile of the distribution behind the stream.
+
+        Between order statistics: if q is the quantile of N independent draws, the number of draws below q is at most
+        B and the number up to q at least B for a B of distribution Binomial(N, level), so [X_(l), X_(u)] misses q with
+        probability at most P(B < l) + P(B >= u). l and u are the tightest with (1 - confidence)/2 on either side. It
+        holds for every distribution, but draws must be independent: the steps of a training run are not.
+        """
+        ordered = self._ordered(level)
+        if not 0 < confidence < 1:
+            raise InputError(f"the confidence must be between 0 and 1, got {confidence}")
+        from scipy.stats import binom
+
+        size, tail = len(ordered), (1 - confidence) / 2
+        # the largest l with P(B <= l - 1) <= tail, the smallest u with P(B >= u) <= tail
+        below = int(binom.ppf(tail, size, level))
+        below = below if binom.cdf(below - 1, size, level) <= tail else below - 1
+        above = int(binom.isf(tail, size, level)) + 1
+        low = ordered[below - 1] if below >= 1 else 0.0
+        high = ordered[above - 1] if above <= size else math.inf
+        return Interval(low, high, confidence)
+
+    def exceedance(self, confidence: float = 0.95) -> float:
+        """With this confidence, a further independent ratio exceeds the maximum with at most this probability.
+
+        If that probability were p or more, N draws would all stay below with probability at most (1 - p)^N; for 95%
+        it is about 3/N.
+        """
+        if not 0 < confidence < 1:
+            raise InputError(f"the confidence must be between 0 and 1, got {confidence}")
+        return float(-math.expm1(math.log1p(-confidence) / self.count)) if self.count else 1.0
+
+    def summary(self, level: float = 0.95, confidence: float = 0.95) -> Summary:
+        """Everything at once."""
+        return Summary(
+            self.count,
+            self.maximum,
+            level,
+            self.quantile(level),
+            self.interval(level, confidence),
+            self.exceedance(confidence),
+            self.exact,
+        )
+
+    def _ordered(self, level: float) -> list[float]:
+        if not 0 <= level <= 1:
+            raise InputError(f"the level of a quantile must be between 0 and 1, got {level}")
+        if not self._kept:
+            raise InputError("no ratio has been seen yet")
+        return sorted(value for _, value in self._kept)
