@@ -94,3 +94,8 @@ class Orbits:
             form = form + self.sizes[name] / total * self.square(self.unit(name) - mean)
             form = form + Form(self.zero().matrix, self.unit(name) / total)
         return form
+
+    def visible(self, form: Form) -> Form:
+        """The form without the scatters of roles with one worker, which are zero whatever their weight."""
+        several = np.array([self.sizes[name] > 1 for name in self.names])
+        return Form(form.matrix, np.where(several, form.scatter, 0.0))

@@ -12,6 +12,7 @@ from typing import Annotated, cast
 import typer
 
 from kappaguard import __version__
+from kappaguard.cli.exact import exact
 from kappaguard.cli.replay import replay
 from kappaguard.cli.rules import rules
 from kappaguard.cli.verify import verify
@@ -23,6 +24,7 @@ INTERRUPTED = 130
 _ClickError = cast(type[Exception], typer.BadParameter.__mro__[2])
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+app.command()(exact)
 app.command()(replay)
 app.command()(rules)
 app.command()(verify)

@@ -1,0 +1,113 @@
+"""Krum: exact kappa* from small semidefinite programs.
+
+Let y be the vector that Krum selects and N its n - f nearest vectors. If N holds q honest and p Byzantine vectors
+besides y, the cell is (who y is, q, p), and the roles are: y; ``near``, the q honest ones in N; ``far``, the other
+honest ones; ``ally``, the p Byzantine ones in N; the remaining Byzantine vectors do not appear. Every other vector
+j has a score of at least y's, and its score is at most sum_i t_i ||x_j - x_i||^2 for any weights t in [0, 1] that
+sum to n - f - 1. Hence, with Score = sum over N of ||y - x_i||^2,
+
+    sum over j in a role of ( sum_i t_i ||x_j - x_i||^2 - Score )  >=  0.
+
+These inequalities are linear in squared distances and sums over whole roles, so the largest ratio on the cell is a
+semidefinite program over at most four means, whatever n is. Scores being the least such sums, the inequalities lose
+nothing: the bound of the best cell is attained.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import NamedTuple
+
+from kappaguard.search.exact.dual import Cell, worst_case
+from kappaguard.search.exact.forms import Orbits
+from kappaguard.search.exact.vectors import rows
+
+ROLES = ("near", "far", "ally")
+
+
+class Key(NamedTuple):
+    """Who is selected (``honest`` or ``byzantine``), and the composition of its neighbourhood."""
+
+    selected: str
+    honest: int
+    byzantine: int
+
+
+def keys(n: int, f: int) -> Iterator[Key]:
+    """All cells."""
+    for selected, own in (("byzantine", 0), ("honest", 1)):
+        for byzantine in range(f + own):
+            honest = n - f - 1 - byzantine
+            if 0 <= honest <= n - f - own:
+                yield Key(selected, honest, byzantine)
+
+
+def orbits(n: int, f: int, key: Key) -> Orbits:
+    """The roles of a cell."""
+    own = int(key.selected == "honest")
+    sizes = {"y": 1, "near": key.honest, "far": n - f - own - key.honest, "ally": key.byzantine}
+    return Orbits(sizes, frozenset({"near", "far", *(["y"] if own else [])}))
+
+
+def selections(n: int, f: int, roles: Orbits) -> list[tuple[str, dict[str, int]]]:
+    """What carries a multiplier: j's role, and the roles i with their numbers to which it gives the same weight.
+
+    One for every pair of roles; where j has no more than n - f - 1 others, all have weight 1 and one is enough.
+    """
+    chosen: list[tuple[str, dict[str, int]]] = []
+    for j in (role for role in ROLES if roles.size(role)):
+        others = {i: roles.size(i) - (i == j) for i in ("y", *ROLES) if roles.size(i) - (i == j) > 0}
+        forced = sum(others.values()) == n - f - 1
+        chosen += [(j, others)] if forced else [(j, {i: count}) for i, count in others.items()]
+    return chosen
+
+
+def cell(n: int, f: int, key: Key) -> Cell:
+    """The forms of a cell; the multiplier of a selection is lambda_j t_ji, so t_ji <= 1 is a limit."""
+    roles = orbits(n, f, key)
+    score = roles.distances("y", "near") + roles.distances("y", "ally")
+    chosen = selections(n, f, roles)
+    share = [sum(others.values()) / (n - f - 1) for _, others in chosen]
+    inequalities = []
+    for (j, others), part in zip(chosen, share, strict=True):
+        reached = sum((roles.distances(j, i) for i in others), roles.zero())
+        inequalities.append(roles.visible(reached - part * roles.size(j) * score))
+    limits = [
+        tuple((index == other) - share[other] * (chosen[other][0] == j) for other in range(len(chosen)))
+        for index, (j, others) in enumerate(chosen)
+        if share[index] < 1
+    ]
+    error = roles.square(roles.unit("y") - roles.honest_mean())
+    return Cell(error, roles.visible(roles.variance()), tuple(inequalities), tuple(limits))
+
+
+def named(n: int, f: int, key: Key) -> tuple[list[list[str]], Cell]:
+    """The cell, and for each multiplier the names ``j>i`` under which a certificate writes it."""
+    chosen = selections(n, f, orbits(n, f, key))
+    return [[f"{j}>{i}" for i in others] for j, others in chosen], cell(n, f, key)
+
+
+def worst_input(n: int, f: int, key: Key, trifle: float = 1e-8, bits: int = 40) -> tuple[list[list[Fraction]], list[int]]:
+    """An input of the cell whose ratio is its largest one, up to a trifle; and the honest indices.
+
+    Order: y, near, far, ally, then the Byzantine vectors that play no part, far away. y is moved towards the mean of
+    its neighbours by the trifle, which lowers its score below all others.
+    """
+    roles = orbits(n, f, key)
+    means, scatters = worst_case(cell(n, f, key))
+    names = roles.names
+    toward = [name for name in ("near", "ally") if roles.size(name)]
+    total = sum(roles.size(name) for name in toward)
+    if total:
+        centre = sum(roles.size(name) * means[names.index(name)] for name in toward) / total
+        means[names.index("y")] += trifle * (centre - means[names.index("y")])
+    groups = rows(roles, means, scatters, bits)
+    x = [row for name in names for row in groups[name]]
+    roles_of = [name for name in names for _ in groups[name]]
+    honest = [index for index, name in enumerate(roles_of) if name in roles.honest]
+    idle = n - len(x)
+    if idle:
+        far = 1000 * (1 + max(abs(value) for row in x for value in row))
+        x = [[*row, Fraction(0)] for row in x] + [[Fraction(0)] * len(x[0]) + [far * (1 + k)] for k in range(idle)]
+    return x, honest

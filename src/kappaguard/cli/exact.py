@@ -1,0 +1,114 @@
+"""``kappaguard exact``: kappa* with a witness below and a certificate above."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kappaguard import __version__
+
+if TYPE_CHECKING:
+    from kappaguard.search.result import KappaResult
+
+
+def exact(
+    rule: Annotated[str, typer.Argument(metavar="RULE", help="A built-in rule, or nnm in front of one.")],
+    n: Annotated[int, typer.Option("-n", help="The number of vectors.", show_default=False)],
+    f: Annotated[int, typer.Option("-f", help="The number of Byzantine ones.", show_default=False)],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    out: Annotated[Path, typer.Option("--out", help="Where witness and certificate are written.")] = Path(
+        ".kappaguard/exact"
+    ),
+) -> None:
+    """The worst case of a rule: a lower bound with a witness, an upper bound with a certificate."""
+    from kappaguard.verify.exact import exact as judge
+
+    result = judge(rule, n, f, None if as_json else _progress())
+    paths = _save(result, out)
+    typer.echo(_json(result, paths) if as_json else _text(result, paths))
+
+
+def _progress() -> object:
+    """A bar on the terminal while programs are solved; nothing when nobody looks."""
+    import sys
+
+    from rich.console import Console
+    from rich.progress import Progress
+
+    if not sys.stderr.isatty():
+        return None
+    bar = Progress(console=Console(stderr=True), transient=True)
+    task = bar.add_task("cells", total=None)
+    bar.start()
+
+    def report(done: int, total: int) -> None:
+        bar.update(task, completed=done, total=total)
+        if done >= total:
+            bar.stop()
+
+    return report
+
+
+def _save(result: KappaResult, folder: Path) -> dict[str, Path | None]:
+    from kappaguard.rules.errors import InputError
+
+    paths: dict[str, Path | None] = {"witness": None, "certificate": None}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if result.witness is not None:
+            paths["witness"] = result.witness.save(folder)
+        if result.certificate is not None and result.proof is None:
+            name = f"{result.rule.replace('+', '-')}-n{result.n}-f{result.f}.certificate.json"
+            paths["certificate"] = folder / name
+            (folder / name).write_text(result.certificate + "\n")
+    except OSError as error:
+        raise InputError(f"cannot write to {folder}: {error.strerror or error}") from None
+    return paths
+
+
+def _number(value: object) -> object:
+    """A float, which JSON has; infinity as a text, which it has not."""
+    if value is None:
+        return None
+    number = float(value)  # type: ignore[arg-type]
+    return number if number < float("inf") else "inf"
+
+
+def _json(result: KappaResult, paths: dict[str, Path | None]) -> str:
+    import json
+
+    return json.dumps(
+        {
+            "rule": result.rule,
+            "n": result.n,
+            "f": result.f,
+            "lower": _number(result.lower),
+            "upper": _number(result.upper),
+            "verdict": result.status.value,
+            "witness": None if paths["witness"] is None else str(paths["witness"]),
+            "certificate": None if paths["certificate"] is None else str(paths["certificate"]),
+            "proof": result.proof,
+            "seconds": result.stats.seconds,
+            "evaluations": result.stats.evaluations,
+            "programs": result.stats.programs,
+            "seed": None,
+            "version": __version__,
+        },
+        indent=2,
+    )
+
+
+def _text(result: KappaResult, paths: dict[str, Path | None]) -> str:
+    upper = "unknown: no certificate and no proof for this rule yet"
+    if result.upper is not None:
+        upper = f"{float(result.upper):.10g}   {paths['certificate'] or result.proof or 'infinite'}"
+    lines = {
+        "rule": f"{result.rule}, n = {result.n}, f = {result.f}",
+        "kappa* >=": f"{float(result.lower):.10g}   {paths['witness']}",
+        "kappa* <=": upper,
+        "status": result.status.value,
+        "cost": f"{result.stats.seconds:.2f} s, {result.stats.programs} cone programs",
+    }
+    return "\n".join(f"{key:<10} {value}" for key, value in lines.items())

@@ -1,0 +1,97 @@
+"""kappa* of a rule at (n, f): what the finder found, as far as the judges accept it."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from fractions import Fraction
+from typing import Any
+
+from kappaguard.rules.errors import InputError
+from kappaguard.rules.names import parse
+from kappaguard.rules.pipeline import Pipeline
+from kappaguard.rules.witness import Witness
+from kappaguard.search.exact.programs import RULES, Found, Report, find
+from kappaguard.search.result import KappaResult, Stats
+from kappaguard.verify.checker import SCHEMA, check
+from kappaguard.verify.replay import settle
+
+LEMMA = "Lemma 1 of the paper, kappa' <= 8f/(n-f) (kappa + 1), with the certified kappa of {rule}"
+
+
+def exact(rule: str, n: int, f: int, report: Report | None = None) -> KappaResult:
+    """Bounds on kappa* of a built-in rule or of nnm in front of it, each as good as its proof.
+
+    ``lower`` is the exactly re-evaluated ratio of the witness. ``upper`` is what the checker accepted; for a
+    pipeline with nnm it follows from the paper's lemma and the certificate of the rule behind it; where there is
+    neither, it is None.
+    """
+    start = time.perf_counter()
+    if n < 2 or f < 0 or 2 * f >= n:
+        raise InputError(f"exact needs n >= 2 and 0 <= f < n/2, got n = {n} and f = {f}")
+    built = parse(rule, f=f)
+    label = built.label
+    found = find(label, n, f, report or (lambda done, total: None)) if label in RULES else None
+    if found is not None:
+        text = certificate(label, n, f, found)
+        upper: Fraction | None = check(text).upper
+        witness, evaluations = _best(label, n, f, [(found.x, found.honest, "exact program")])
+        return _result(label, n, f, witness, upper, text, None, start, evaluations, found.programs)
+    witness, evaluations = _best(label, n, f, _known_inputs(n, f))
+    if isinstance(built, Pipeline) and [step.label for step in built.steps] == ["nnm"] and built.rule.label in RULES:
+        behind = exact(built.rule.label, n, f, report)
+        assert behind.upper is not None
+        upper = Fraction(8 * f, n - f) * (Fraction(behind.upper) + 1)
+        proof = LEMMA.format(rule=behind.rule)
+        return _result(label, n, f, witness, upper, behind.certificate, proof, start, evaluations, behind.stats.programs)
+    return _result(label, n, f, witness, None, None, None, start, evaluations, 0)
+
+
+def certificate(rule: str, n: int, f: int, found: Found) -> str:
+    """The certificate as text, in the form that the checker reads."""
+    data: dict[str, Any] = {"schema": SCHEMA, "rule": rule, "n": n, "f": f, "criterion": "trace"}
+    data |= {"upper": str(found.upper), "cells": found.cells}
+    return json.dumps(data, indent=1)
+
+
+def _known_inputs(n: int, f: int) -> list[tuple[list[list[Fraction]], list[int], str]]:
+    """Inputs that are bad for many rules: the paper's lower bound, and the extremal inputs of other rules."""
+    zeros, ones = [[Fraction(0)]] * (n - f), [[Fraction(1)]] * f
+    inputs = [(zeros + ones, list(range(f, n)), "universal lower bound"), (zeros + ones, list(range(n - f)), "no spread")]
+    if f:
+        for other in ("cwmed", "meamed", "gm", "mda"):
+            found = find(other, n, f) if other != "mda" else None
+            if found is not None:
+                inputs.append((found.x, found.honest, f"extremal for {other}"))
+    return inputs
+
+
+def _best(
+    rule: str, n: int, f: int, inputs: list[tuple[list[list[Fraction]], list[int], str]]
+) -> tuple[Witness, int]:
+    """The input with the largest ratio, judged in exact arithmetic."""
+    judged = [
+        settle(Witness(rule, n, f, "trace", tuple(honest), tuple(map(tuple, x)), Fraction(0), Fraction(0), found_by))
+        for x, honest, found_by in inputs
+    ]
+    return max(judged, key=lambda witness: witness.lower), len(judged)
+
+
+def _result(
+    rule: str,
+    n: int,
+    f: int,
+    witness: Witness,
+    upper: Fraction | None,
+    text: str | None,
+    proof: str | None,
+    start: float,
+    evaluations: int,
+    programs: int,
+) -> KappaResult:
+    stats = Stats(time.perf_counter() - start, evaluations, programs)
+    if upper is not None and witness.lower > upper:
+        raise AssertionError(f"{rule} at n = {n}, f = {f}: a witness above the certificate, {witness.lower} > {upper}")
+    top = math.inf if witness.lower == math.inf else upper
+    return KappaResult(rule, n, f, witness.lower, top, witness, text, proof, stats)
