@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from numbers import Rational
@@ -105,18 +106,25 @@ def in_double(x: Array) -> Array:
     return xp.astype(x, xp.float64, copy=False)
 
 
-def plain(x: Array) -> tuple[Array, Callable[[Array], Array]]:
-    """``x`` on the fastest equivalent backend, and the way back.
+def enter(x: Array | Sequence[Any]) -> tuple[Array, Callable[[Array], Array]]:
+    """``x`` as an array on the fastest equivalent backend, and the way back for results.
 
-    A torch tensor on the CPU that needs no gradient shares its memory with a NumPy array, where small
-    matrices cost a tenth of torch's overhead and the compiled kernels apply.
+    A torch tensor on the CPU that needs no gradient shares its memory with a NumPy array, where small matrices
+    cost a tenth of torch's overhead and the compiled kernels apply.
     """
-    if not array_api_compat.is_torch_array(x):
-        return x, lambda result: result
-    import torch
+    if type(x) is np.ndarray and x.dtype in _FLOATS:
+        return x, _same
+    torch = sys.modules.get("torch")
+    plain = (torch.float32, torch.float64) if torch else ()
+    array = x if torch and isinstance(x, torch.Tensor) and x.dtype in plain else as_array(x)
+    if torch is None or type(array) is not torch.Tensor or array.dtype not in plain or array.device.type != "cpu":
+        return array, _same
+    if torch._C._functorch.is_functorch_wrapped_tensor(array):
+        return array, _same
+    if array.requires_grad:
+        return (array, _same) if torch.is_grad_enabled() else (array.detach().numpy(), torch.from_numpy)
+    return array.numpy(), torch.from_numpy
 
-    if x.device.type != "cpu" or (x.requires_grad and torch.is_grad_enabled()) or type(x) is not torch.Tensor:
-        return x, lambda result: result
-    if x.dtype not in (torch.float32, torch.float64) or torch._C._functorch.is_functorch_wrapped_tensor(x):
-        return x, lambda result: result
-    return x.detach().numpy(), torch.from_numpy
+
+def _same(result: Array) -> Array:
+    return result

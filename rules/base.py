@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, ClassVar, overload
 
 import numpy as np
 
-from kappaguard.rules.arrays import Array, as_array, plain
+from kappaguard.rules.arrays import Array, enter
 from kappaguard.rules.cloud import Cloud
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class Rule(Stage):
 
     def __call__(self, x: Array) -> Array:
         """The aggregate of x, of shape (..., n, d) -> (..., d)."""
-        array, back = plain(as_array(x))
+        array, back = enter(x)
         return back(self.aggregate(Cloud(array)))
 
     @abstractmethod
@@ -104,7 +104,7 @@ class PreAggregation(Stage):
 
     def __call__(self, x: Array) -> Array:
         """The new vectors of x, of shape (..., n, d) -> (..., m, d)."""
-        array, back = plain(as_array(x))
+        array, back = enter(x)
         return back(self.transform(Cloud(array)).points)
 
     @abstractmethod

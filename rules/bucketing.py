@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from functools import lru_cache
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kappaguard.rules.arrays import Array, device_of, is_exact, namespace
 from kappaguard.rules.base import PreAggregation, Traits
@@ -56,16 +58,32 @@ class Bucketing(PreAggregation):
         return cloud.mixed(self._mixing(cloud.n, cloud.base))
 
     def _mixing(self, n: int, like: Array) -> Array:
-        size = self.size(n)
         order = self.permutation
-        if order is None:
-            order = tuple(np.random.default_rng(self.seed).permutation(n).tolist())
-        if sorted(order) != list(range(n)):
+        if order is not None and sorted(order) != list(range(n)):
             raise InputError(f"bucketing: permutation must hold each of 0 .. {n - 1} once, got {order}")
-        mixing = np.full((-(-n // size), n), Fraction(0), dtype=object)
-        for bucket, start in enumerate(range(0, n, size)):
-            members = list(order[start : start + size])
-            mixing[bucket, members] = Fraction(1, len(members))
+        mixing = _exact_mixing(n, self.size(n), self.seed, order)
         if is_exact(like):
             return mixing
-        return namespace(like).asarray(mixing.astype(np.float64), device=device_of(like))
+        mixing = _mixing(n, self.size(n), self.seed, order)
+        return (
+            mixing if isinstance(like, np.ndarray) else namespace(like).asarray(mixing.copy(), device=device_of(like))
+        )
+
+
+@lru_cache(maxsize=64)
+def _exact_mixing(n: int, size: int, seed: int, permutation: tuple[int, ...] | None) -> NDArray[Any]:
+    """The rows of bucket means, as fractions."""
+    order = permutation or tuple(np.random.default_rng(seed).permutation(n).tolist())
+    mixing = np.full((-(-n // size), n), Fraction(0), dtype=object)
+    for bucket, start in enumerate(range(0, n, size)):
+        members = list(order[start : start + size])
+        mixing[bucket, members] = Fraction(1, len(members))
+    mixing.flags.writeable = False
+    return mixing
+
+
+@lru_cache(maxsize=64)
+def _mixing(n: int, size: int, seed: int, permutation: tuple[int, ...] | None) -> NDArray[np.float64]:
+    mixing = _exact_mixing(n, size, seed, permutation).astype(np.float64)
+    mixing.flags.writeable = False
+    return mixing

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kappaguard.rules import native
 from kappaguard.rules.arrays import Array, is_exact, namespace
@@ -44,8 +46,9 @@ class Cloud:
     @cached_property
     def distances(self) -> Array:
         """Squared distances between the vectors, in some unit; infinite where a vector is."""
-        of_base = squared_distances(self.base)
-        return of_base if self.mixing is None else mixed_distances(self.mixing, of_base)
+        if self.mixing is None or self.base.shape[-2] > SMALL:
+            return squared_distances(self.points)
+        return mixed_distances(self.mixing, squared_distances(self.base))
 
     def distances_from(self, index: int) -> Array:
         """Squared distances from one vector to all, in some unit."""
@@ -131,10 +134,11 @@ def _mix(mixing: Array, x: Array) -> Array:
     if is_exact(x):
         return xp.matmul(mixing, x)
     weights = xp.astype(mixing, x.dtype, copy=False)
-    with np.errstate(invalid="ignore"):
-        result = xp.matmul(weights, x)
-    if bool(xp.all(xp.isfinite(result))):
-        return result
+    with np.errstate(invalid="ignore", over="ignore"):
+        result = _sparse_product(weights, x) if _is_sparse(weights, x) else xp.matmul(weights, x)
+        # a sum is finite only if all its terms are, and much cheaper to look at
+        if bool(xp.isfinite(xp.sum(result))) or bool(xp.all(xp.isfinite(result))):
+            return result
     reject_nan(x)
     finite = xp.isfinite(x)
     result = xp.matmul(weights, xp.where(finite, x, xp.zeros_like(x)))
@@ -142,4 +146,19 @@ def _mix(mixing: Array, x: Array) -> Array:
     for sign in (-1, 1):
         at = xp.matmul(used, xp.astype(~finite & (x * sign > 0), x.dtype)) > 0
         result = xp.where(at, xp.full_like(result, sign * float("inf")), result)
+    return result
+
+
+def _is_sparse(weights: Array, x: Array) -> bool:
+    """Whether few enough weights count that adding rows is cheaper than a matrix product: buckets, one vector."""
+    plain = isinstance(x, np.ndarray) and x.ndim == 2 and weights.ndim == 2
+    return plain and weights.size > 64 and bool(4 * np.count_nonzero(weights) <= weights.size)
+
+
+def _sparse_product(weights: NDArray[Any], x: NDArray[Any]) -> NDArray[Any]:
+    result = np.zeros((len(weights), x.shape[1]), dtype=x.dtype)
+    scratch = np.empty(x.shape[1], dtype=x.dtype)
+    for row, target in zip(weights, result, strict=True):
+        for index in np.flatnonzero(row):
+            np.add(target, np.multiply(x[index], row[index], out=scratch), out=target)
     return result

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from kappaguard.rules.arrays import Array, as_array, namespace, plain
+from kappaguard.rules.arrays import Array, enter, namespace
 from kappaguard.rules.base import Coefficient, Rule, Traits
 from kappaguard.rules.checks import require_inexact
 from kappaguard.rules.cloud import Cloud
@@ -45,7 +45,7 @@ class GeometricMedian(Rule):
 
     def with_bound(self, x: Array) -> Bounded:
         """The geometric median of x and a bound on its distance to the true minimiser (apart from rounding)."""
-        array, back = plain(as_array(x))
+        array, back = enter(x)
         require_inexact(self.name, array)
         cloud = Cloud(array)
         solution = minimise(cloud)

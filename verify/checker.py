@@ -62,9 +62,7 @@ def number(text: Any) -> Fraction:
     return Fraction(int(top), int(bottom or 1))
 
 
-def _each(
-    cells: list[Any], expected: set[Any], what: str, prove: Callable[[Any, Any], None]
-) -> int:
+def _each(cells: list[Any], expected: set[Any], what: str, prove: Callable[[Any, Any], None]) -> int:
     """Every expected cell exactly once, each proved."""
     seen = set()
     for cell in cells:
@@ -101,10 +99,12 @@ def _by_order(rule: str) -> Callable[[int, int, Fraction, list[Any]], int]:
     def prove(n: int, f: int, kappa: Fraction, cells: list[Any]) -> int:
         def one(key: Any, given: Any) -> None:
             demand(isinstance(given, list), "runs is not a list")
-            demand(all(isinstance(run, list) and len(run) == 2 and type(run[0]) is int for run in given), "a run is bad")
+            demand(
+                all(isinstance(run, list) and len(run) == 2 and type(run[0]) is int for run in given), "a run is bad"
+            )
             ordered.check(rule, n, f, key, [(count, number(value)) for count, value in given], kappa)
 
-        return _each(cells, ordered.cells(rule, n, f), "runs", one)
+        return _each(cells, ordered.cells(rule, f), "runs", one)
 
     return prove
 

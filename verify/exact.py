@@ -44,7 +44,9 @@ def exact(rule: str, n: int, f: int, report: Report | None = None) -> KappaResul
         assert behind.upper is not None
         upper = Fraction(8 * f, n - f) * (Fraction(behind.upper) + 1)
         proof = LEMMA.format(rule=behind.rule)
-        return _result(label, n, f, witness, upper, behind.certificate, proof, start, evaluations, behind.stats.programs)
+        return _result(
+            label, n, f, witness, upper, behind.certificate, proof, start, evaluations, behind.stats.programs
+        )
     return _result(label, n, f, witness, None, None, None, start, evaluations, 0)
 
 
@@ -58,7 +60,10 @@ def certificate(rule: str, n: int, f: int, found: Found) -> str:
 def _known_inputs(n: int, f: int) -> list[tuple[list[list[Fraction]], list[int], str]]:
     """Inputs that are bad for many rules: the paper's lower bound, and the extremal inputs of other rules."""
     zeros, ones = [[Fraction(0)]] * (n - f), [[Fraction(1)]] * f
-    inputs = [(zeros + ones, list(range(f, n)), "universal lower bound"), (zeros + ones, list(range(n - f)), "no spread")]
+    inputs = [
+        (zeros + ones, list(range(f, n)), "universal lower bound"),
+        (zeros + ones, list(range(n - f)), "no spread"),
+    ]
     if f:
         for other in ("cwmed", "meamed", "gm", "mda"):
             found = find(other, n, f) if other != "mda" else None
@@ -67,9 +72,7 @@ def _known_inputs(n: int, f: int) -> list[tuple[list[list[Fraction]], list[int],
     return inputs
 
 
-def _best(
-    rule: str, n: int, f: int, inputs: list[tuple[list[list[Fraction]], list[int], str]]
-) -> tuple[Witness, int]:
+def _best(rule: str, n: int, f: int, inputs: list[tuple[list[list[Fraction]], list[int], str]]) -> tuple[Witness, int]:
     """The input with the largest ratio, judged in exact arithmetic."""
     judged = [
         settle(Witness(rule, n, f, "trace", tuple(honest), tuple(map(tuple, x)), Fraction(0), Fraction(0), found_by))

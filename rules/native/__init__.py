@@ -11,7 +11,7 @@ import importlib
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -118,8 +118,12 @@ def squared_distances(x: NDArray[Any]) -> NDArray[np.float64]:
 
 def distances_from(x: NDArray[Any], row: int) -> NDArray[np.float64]:
     """Squared distances from one row of x to all, from differences."""
-    others = np.arange(len(x), dtype=np.intc)
-    return _pair_distances(x, np.stack([np.full_like(others, row), others], axis=1))
+    return _pair_distances(x, _pairs_with(len(x), row))
+
+
+@lru_cache(maxsize=64)
+def _pairs_with(count: int, row: int) -> NDArray[np.intc]:
+    return np.array([(row, other) for other in range(count)], dtype=np.intc)
 
 
 def _pair_distances(x: NDArray[Any], pairs: NDArray[np.intc]) -> NDArray[np.float64]:

@@ -140,7 +140,8 @@ def _program(numbers: _Numbers, limit: float | None, solver: str) -> NDArray[np.
     else:
         problem = cp.Problem(cp.Maximize(depth), [*conditions, point >= depth, point[0] <= limit, depth <= 1.0])
     _solve(problem, solver)
-    return np.maximum(np.asarray(point.value, dtype=float), 0.0)
+    found: NDArray[np.float64] = np.maximum(np.asarray(point.value, dtype=float), 0.0)
+    return found
 
 
 def _solve(problem: Any, solver: str) -> None:

@@ -88,7 +88,9 @@ def named(n: int, f: int, key: Key) -> tuple[list[list[str]], Cell]:
     return [[f"{j}>{i}" for i in others] for j, others in chosen], cell(n, f, key)
 
 
-def worst_input(n: int, f: int, key: Key, trifle: float = 1e-8, bits: int = 40) -> tuple[list[list[Fraction]], list[int]]:
+def worst_input(
+    n: int, f: int, key: Key, trifle: float = 1e-8, bits: int = 40
+) -> tuple[list[list[Fraction]], list[int]]:
     """An input of the cell whose ratio is its largest one, up to a trifle; and the honest indices.
 
     Order: y, near, far, ally, then the Byzantine vectors that play no part, far away. y is moved towards the mean of

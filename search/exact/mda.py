@@ -20,7 +20,7 @@ from kappaguard.search.exact.dual import Cell
 from kappaguard.search.exact.forms import Orbits
 
 TRIFLE = Fraction(1, 10**8)
-ROLES = ("byzantine", "in", "first", "second")
+"""How far, relative to the diameter, the worst input stays off its tie."""
 
 
 class Key(NamedTuple):
@@ -52,12 +52,17 @@ def orbits(n: int, f: int, key: Key) -> Orbits:
     return Orbits(sizes, frozenset({"in", "out", "first", "second"}))
 
 
+def inside(roles: Orbits, key: Key) -> list[str]:
+    """The roles within W."""
+    placed = {"byzantine": "in", "in": "in", "first": key.first, "second": key.second}
+    return [role for role, place in placed.items() if place == "in" and roles.size(role)]
+
+
 def pairs(roles: Orbits, key: Key) -> list[tuple[str, str]]:
     """The pairs of roles within W whose distances are bounded by that of first and second."""
-    inside = [role for role in ROLES if roles.size(role) and (role in ("byzantine", "in") or getattr(key, role) == "in")]
     return [
         (one, two)
-        for one, two in combinations_with_replacement(inside, 2)
+        for one, two in combinations_with_replacement(inside(roles, key), 2)
         if (one, two) != ("first", "second") and (one != two or roles.size(one) > 1)
     ]
 
@@ -70,14 +75,9 @@ def cell(n: int, f: int, key: Key) -> Cell:
     for one, two in pairs(roles, key):
         count = roles.size(one) * (roles.size(two) - (one == two))
         inequalities.append(roles.visible(count * widest - roles.distances(one, two)))
-    inside = {role for pair in pairs(roles, key) for role in pair} | {
-        role for role in ("byzantine", "in") if roles.size(role)
-    }
-    inside |= {role for role in ("first", "second") if getattr(key, role) == "in"}
-    chosen = np.sum([roles.size(role) * roles.unit(role) for role in inside], axis=0) / (n - f)
+    chosen = np.sum([roles.size(role) * roles.unit(role) for role in inside(roles, key)], axis=0) / (n - f)
     error = roles.square(chosen - roles.honest_mean())
     return Cell(error, roles.visible(roles.variance()), tuple(inequalities))
-
 
 
 def named(n: int, f: int, key: Key) -> tuple[list[list[str]], Cell]:

@@ -41,9 +41,7 @@ def certificate(rule: str, n: int, f: int) -> list[dict[str, Any]]:
         return [_cell([], [(n - 2 * f, Fraction(f, n - 2 * f)), (f, Fraction(-1))])]
     if rule == "cwmed":
         return [_cell([], [(k, Fraction(m, k) - 1), (m - k, Fraction(-1))])]
-    return [
-        _cell([q], [(k, Fraction(2 * q, k)), (m - k - q, Fraction(0)), (q, Fraction(-2))]) for q in range(f + 1)
-    ]
+    return [_cell([q], [(k, Fraction(2 * q, k)), (m - k - q, Fraction(0)), (q, Fraction(-2))]) for q in range(f + 1)]
 
 
 def _cell(key: list[int], runs: list[tuple[int, Fraction]]) -> dict[str, Any]:

@@ -61,10 +61,7 @@ def _prove(
         if proof.kappa > upper:
             upper, best = proof.kappa, key
         multipliers = {
-            name: str(value)
-            for same, value in zip(names, proof.multipliers, strict=True)
-            for name in same
-            if value
+            name: str(value) for same, value in zip(names, proof.multipliers, strict=True) for name in same if value
         }
         written.append({"cell": list(key), "multipliers": multipliers})
         report(index + 1, total)

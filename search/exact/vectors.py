@@ -13,7 +13,9 @@ from kappaguard.search.exact.forms import Orbits
 NEGLIGIBLE = 1e-9
 
 
-def rows(roles: Orbits, means: NDArray[np.float64], scatters: NDArray[np.float64], bits: int) -> dict[str, list[list[Fraction]]]:
+def rows(
+    roles: Orbits, means: NDArray[np.float64], scatters: NDArray[np.float64], bits: int
+) -> dict[str, list[list[Fraction]]]:
     """Vectors per role: its mean plus the corners of a regular simplex of the right size, in new coordinates.
 
     The corners e_i - (1/n) sum_k e_k are all equally far from each other and from their mean; their scatter is n - 1.

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kappaguard.rules.names import rule
+    from kappaguard.verify.exact import exact
 
 __version__ = "0.1.0"
 
-__all__ = ["__version__", "rule"]
+__all__ = ["__version__", "exact", "rule"]
 
-_HOMES = {"rule": "kappaguard.rules.names"}
+_HOMES = {"exact": "kappaguard.verify.exact", "rule": "kappaguard.rules.names"}
 
 
 def __getattr__(name: str) -> Any:

@@ -47,7 +47,8 @@ def check(n: int, f: int, key: Key, multipliers: Multipliers, kappa: Fraction) -
     }
     ledger = Ledger(sizes)
     honest = {"in", "out", "first", "second"}
-    inside = {"byzantine", "in"} | {role for role, place in zip(("first", "second"), places, strict=True) if place == "in"}
+    placed = {"byzantine": "in", "in": "in", "first": first, "second": second}
+    inside = {role for role, place in placed.items() if place == "in"}
     ledger.add_variance(kappa, honest)
     ledger.add_square(Fraction(-1), minus(ledger.mean(inside), ledger.mean(honest)))
     for name, weight in multipliers.items():

@@ -19,13 +19,14 @@ Weights are written as runs (how many, value).
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 
 from kappaguard.verify.certified.rejected import demand
 
 Runs = list[tuple[int, Fraction]]
 
 
-def cells(rule: str, n: int, f: int) -> set[tuple[int, ...]]:
+def cells(rule: str, f: int) -> set[tuple[int, ...]]:
     """All cells."""
     return {(q,) for q in range(f + 1)} if rule == "meamed" else {()}
 
@@ -50,7 +51,7 @@ def _with_median(factor: Fraction, place: int, n: int, runs: Runs) -> Runs:
     for count, value in runs:
         cuts = sorted({position, position + count, *(at + shift for at in added for shift in (-1, 0))})
         cuts = [cut for cut in cuts if position <= cut <= position + count]
-        for start, end in zip(cuts, cuts[1:], strict=False):
+        for start, end in pairwise(cuts):
             flat.append((end - start, value + added.get(end, Fraction(0)) * (end - start == 1)))
         position += count
     return flat
@@ -61,7 +62,7 @@ def check(rule: str, n: int, f: int, key: tuple[int, ...], runs: Runs, kappa: Fr
     m = n - f
     demand(all(count > 0 for count, _ in runs) and sum(count for count, _ in runs) == m, "p does not have m values")
     values = [value for _, value in runs]
-    demand(all(left >= right for left, right in zip(values, values[1:], strict=False)), "p is not non-increasing")
+    demand(all(left >= right for left, right in pairwise(values)), "p is not non-increasing")
     demand(sum(count * value for count, value in runs) == 0, "p does not sum to zero")
     wanted = weights(rule, n, f, key)
     demand(sum(count for count, _ in wanted) == m and sum(count * value for count, value in wanted) == 0, "w is wrong")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -30,7 +31,7 @@ def exact(
     typer.echo(_json(result, paths) if as_json else _text(result, paths))
 
 
-def _progress() -> object:
+def _progress() -> Callable[[int, int], None] | None:
     """A bar on the terminal while programs are solved; nothing when nobody looks."""
     import sys
 

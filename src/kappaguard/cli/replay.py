@@ -1,4 +1,4 @@
-"""``kappaguard replay``: a witness re-evaluated in exact arithmetic."""
+"""``kappaguard replay``: a witness re-evaluated, or a certificate checked, in exact arithmetic."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from kappaguard.verify.replay import Replay
 
 DIFFERS = 1
+CERTIFICATE = ".certificate.json"
 METHODS = {
     "exact": "exact arithmetic",
     "enclosed": "a rigorous enclosure: the rule's output is irrational",
@@ -26,13 +27,58 @@ def replay(
     witness: Annotated[Path, typer.Argument(metavar="WITNESS", help="The file of the witness.", show_default=False)],
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> int:
-    """Re-evaluate a witness in exact arithmetic: exit code 0 if its ratio is reproduced, 1 if not."""
+    """Re-evaluate a witness (or check a certificate) in exact arithmetic: exit code 0 if it holds, 1 if not."""
     from kappaguard.rules.witness import load
     from kappaguard.verify.replay import replay as judge
 
+    if witness.name.endswith(CERTIFICATE):
+        return _check(witness, as_json)
     result = judge(load(witness))
     typer.echo(_json(result, witness) if as_json else _text(result))
     return 0 if result.reproduces else DIFFERS
+
+
+def _check(path: Path, as_json: bool) -> int:
+    """Whether a certificate is a proof."""
+    import json
+    import time
+
+    from kappaguard.rules.errors import InputError
+    from kappaguard.verify.certified.rejected import Rejected
+    from kappaguard.verify.checker import check
+
+    start = time.perf_counter()
+    try:
+        text = path.read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot read {path}: {error}") from None
+    try:
+        seen, fault = check(text), None
+    except Rejected as rejection:
+        seen, fault = None, str(rejection)
+    summary = {
+        "rule": seen and seen.rule,
+        "n": seen and seen.n,
+        "f": seen and seen.f,
+        "lower": None,
+        "upper": seen and float(seen.upper),
+        "exact": seen and str(seen.upper),
+        "verdict": "proved" if seen else "rejected",
+        "fault": fault,
+        "certificate": str(path),
+        "witness": None,
+        "seconds": time.perf_counter() - start,
+        "evaluations": seen.cells if seen else 0,
+        "seed": None,
+        "version": __version__,
+    }
+    if as_json:
+        typer.echo(json.dumps(summary, indent=2))
+    elif seen:
+        typer.echo(f"proved: kappa* of {seen.rule} at n = {seen.n}, f = {seen.f} is at most {float(seen.upper):.12g}")
+    else:
+        typer.echo(f"rejected: {fault}")
+    return 0 if seen else DIFFERS
 
 
 def _json(result: Replay, path: Path) -> str:

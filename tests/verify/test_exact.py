@@ -1,0 +1,122 @@
+"""Exact kappa*: both sides are proofs, they meet, and brute force knows nothing better."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import kappaguard as kg
+from kappaguard.rules.errors import InputError
+from kappaguard.search.exact import gm, mda, ordered
+from kappaguard.search.result import Status
+from kappaguard.verify.checker import check
+from kappaguard.verify.replay import replay
+
+RULES = ["cwtm", "cwmed", "meamed", "gm", "krum", "mda"]
+SMALL = [(n, f) for n in range(3, 10) for f in range(1, (n - 1) // 2 + 1)]
+LARGE = [(10, 4), (13, 5), (16, 1), (16, 7), (17, 4), (17, 8)]
+
+
+@pytest.mark.parametrize(("n", "f"), SMALL + LARGE)
+@pytest.mark.parametrize("rule", RULES)
+def test_witness_and_certificate_meet(rule, n, f):
+    result = kg.exact(rule, n=n, f=f)
+    assert result.status is Status.EXACT
+    assert 0 <= result.gap <= 1e-6
+    assert result.lower <= result.upper
+    assert check(result.certificate).upper == result.upper
+    judged = replay(result.witness)
+    assert judged.reproduces
+    assert judged.lower == result.lower
+
+
+CLOSED = {
+    "cwtm": lambda n, f: ordered.kappa("cwtm", n, f),
+    "cwmed": lambda n, f: ordered.kappa("cwmed", n, f),
+    "meamed": lambda n, f: ordered.kappa("meamed", n, f),
+    "gm": gm.kappa,
+    "mda": mda.kappa,
+}
+
+
+@pytest.mark.parametrize("rule", CLOSED)
+def test_closed_forms_are_what_is_certified(rule):
+    for n, f in [(5, 1), (6, 2), (9, 4), (12, 3)]:
+        result = kg.exact(rule, n=n, f=f)
+        assert float(result.upper) == pytest.approx(float(CLOSED[rule](n, f)), rel=1e-8)
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize(("n", "f"), [(4, 1), (5, 1), (5, 2), (6, 2)])
+def test_no_small_integer_input_is_worse(rule, n, f):
+    """All inputs of small integers on a line, every S: the largest ratio is at most the certified bound."""
+    result = kg.exact(rule, n=n, f=f)
+    values = np.array(list(itertools.combinations_with_replacement(range(4), n)), dtype=float)
+    x = values[:, :, None]
+    output = kg.rule(rule, f=f)(x)[:, 0]
+    worst = 0.0
+    for subset in itertools.combinations(range(n), n - f):
+        honest = values[:, subset]
+        mean, variance = honest.mean(axis=1), honest.var(axis=1)
+        error = (output - mean) ** 2
+        assert np.all(error[variance == 0] <= 1e-20)
+        worst = max(worst, float(np.max(error[variance > 0] / variance[variance > 0])))
+    assert worst <= float(result.upper) * (1 + 1e-9)
+    assert worst > 0
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize(("n", "f", "d"), [(5, 1, 3), (7, 3, 2), (9, 3, 4)])
+def test_no_random_input_is_worse(rule, n, f, d):
+    result = kg.exact(rule, n=n, f=f)
+    generator = np.random.default_rng([n, f, d])
+    x = generator.standard_normal((4000, n, d)) * 10.0 ** generator.uniform(-1, 1, (4000, n, 1))
+    output = kg.rule(rule, f=f)(x)
+    honest = x[:, : n - f]
+    mean = honest.mean(axis=1)
+    ratio = ((output - mean) ** 2).sum(-1) / ((honest - mean[:, None]) ** 2).sum((-2, -1)) * (n - f)
+    assert ratio.max() <= float(result.upper) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("rule", ["krum", "cwtm", "cwmed", "gm", "meamed"])
+def test_closed_forms_stand_between_universal_bound_and_paper(rule):
+    from kappaguard.rules.expression import evaluate
+
+    for n, f in SMALL:
+        result = kg.exact(rule, n=n, f=f)
+        assert result.upper >= Fraction(f, n - 2 * f) or result.upper == pytest.approx(f / (n - 2 * f))
+        claim = kg.rule(rule, f=f).claim
+        if claim is not None:
+            assert result.upper <= evaluate(claim.expression, n, f)
+
+
+def test_large_numbers_of_workers():
+    for rule, expected in [("cwtm", 0.5), ("cwmed", 499 / 251), ("gm", 2.0), ("meamed", 4 * 250 * 501 / (251 * 750))]:
+        result = kg.exact(rule, n=1000, f=250)
+        assert result.status is Status.EXACT
+        assert float(result.upper) == pytest.approx(expected, rel=1e-9)
+
+
+def test_average_has_no_coefficient():
+    result = kg.exact("average", n=5, f=1)
+    assert result.status is Status.INFINITE
+    assert result.lower == math.inf
+    assert replay(result.witness).reproduces
+
+
+def test_nnm_is_bracketed_by_the_lemma():
+    result = kg.exact("nnm+cwtm", n=17, f=4)
+    assert result.status is Status.BRACKET
+    assert result.upper == Fraction(32, 13) * (Fraction(4, 9) + 1)
+    assert "Lemma 1" in result.proof
+    assert replay(result.witness).reproduces
+
+
+@pytest.mark.parametrize(("n", "f"), [(1, 0), (4, 2), (5, -1)])
+def test_wrong_requests(n, f):
+    with pytest.raises(InputError):
+        kg.exact("krum", n=n, f=f)

@@ -1,0 +1,34 @@
+"""All claims, in the order of the paper; a module that is not listed here does not exist."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib import import_module
+
+from kappaguard.verify.claims.claim import Claim
+
+FRAMEWORK = ("claim", "probe", "registry", "run", "scalars", "source", "store", "worst")
+"""The modules of this folder that hold no claim."""
+
+ROBUSTNESS: tuple[str, ...] = (
+    "variance_pairwise",
+)
+"""The definition, the coefficients, the lower bounds, the other definitions, NNM and Bucketing."""
+
+CONVERGENCE: tuple[str, ...] = ()
+"""Proposition 1, Theorems 1 and 2, their corollaries and the lemmas of D-SHB."""
+
+MODULES = ROBUSTNESS + CONVERGENCE
+
+
+@lru_cache(maxsize=1)
+def claims() -> tuple[Claim, ...]:
+    """Every claim; the modules import nothing heavy before a check is run."""
+    return tuple(claim for name in MODULES for claim in claims_of(name))
+
+
+def claims_of(module: str) -> tuple[Claim, ...]:
+    """The claims of one module: its CLAIMS, or its one CLAIM."""
+    loaded = import_module(f"kappaguard.verify.claims.{module}")
+    found: tuple[Claim, ...] = tuple(loaded.CLAIMS) if hasattr(loaded, "CLAIMS") else (loaded.CLAIM,)
+    return found
