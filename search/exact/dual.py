@@ -51,13 +51,15 @@ class Proof:
 def prove(cell: Cell, *, solver: str = "CLARABEL") -> Proof:
     """A kappa next to the least one, with multipliers that prove it."""
     numbers = _Numbers(cell)
-    best = _program(numbers, None, solver)
-    inside = _program(numbers, 2 * float(best[0]) + 1, solver)
+    program = _by_clarabel if solver == "CLARABEL" else _by_cvxpy
+    best = program(numbers, None, solver)
+    inside = program(numbers, 2 * float(best[0]) + 1, solver)
     for step in INWARD:
         point = (1 - step) * best + step * inside
         if numbers.depth(point) >= MARGIN:
             break
-    return Proof(rational(point[0]), tuple(map(rational, point[1:])))
+    multipliers = zip(point[1:], numbers.units, strict=True)
+    return Proof(rational(point[0]), tuple(rational(value) / unit for value, unit in multipliers))
 
 
 def rational(value: float) -> Fraction:
@@ -97,11 +99,14 @@ class _Numbers:
     """The coefficients of a cell: of kappa and the multipliers, and constant ones.
 
     Matrices are on coordinates that sum to zero, where translation-invariant forms live. A scatter that no form
-    looks at (that of a role with one worker) is left out.
+    looks at (that of a role with one worker) is left out. Inequalities are divided by powers of two, ``units``, so
+    that their coefficients, which grow with the numbers of workers, are about one.
     """
 
     def __init__(self, cell: Cell) -> None:
-        forms = [cell.variance, *((-1.0) * form for form in cell.inequalities), cell.error]
+        self.units = [_power_of_two(form) for form in cell.inequalities]
+        scaled = [-1.0 / unit * form for form, unit in zip(cell.inequalities, self.units, strict=True)]
+        forms = [cell.variance, *scaled, cell.error]
         count = len(cell.error.scatter)
         self.basis = np.linalg.qr(np.eye(count)[:, 1:] - 1.0 / count)[0]
         matrices = np.array([self.basis.T @ form.matrix @ self.basis for form in forms])
@@ -110,7 +115,8 @@ class _Numbers:
         self.size = count - 1
         self.matrices, self.constant = matrices[:-1], matrices[-1]
         self.scatters, self.constant_scatter = scatters[:-1, self.scattered], scatters[-1, self.scattered]
-        self.limits = np.array(cell.limits).reshape(len(cell.limits), len(cell.inequalities))
+        limits = np.array(cell.limits).reshape(len(cell.limits), len(cell.inequalities)) / np.array(self.units)
+        self.limits = limits / np.maximum(np.abs(limits).max(axis=1, keepdims=True, initial=0.0), 1e-300)
 
     def depth(self, point: NDArray[np.float64]) -> float:
         """How far inside the feasible set a point is; negative outside."""
@@ -120,8 +126,55 @@ class _Numbers:
         return float(np.min(np.concatenate(parts)))
 
 
-def _program(numbers: _Numbers, limit: float | None, solver: str) -> NDArray[np.float64]:
-    """(kappa, mu) with the least kappa; or, with kappa up to a limit, the point deepest inside."""
+def _power_of_two(form: Form) -> int:
+    size = max(float(np.abs(form.matrix).max()), float(np.abs(form.scatter).max()), 1.0)
+    return 1 << int(np.ceil(np.log2(size)))
+
+
+def _by_clarabel(numbers: _Numbers, limit: float | None, solver: str) -> NDArray[np.float64]:
+    """(kappa, mu) with the least kappa; or, with kappa up to a limit, the point deepest inside.
+
+    Handed to the solver as it wants it, A z + s = b with s in a cone: modelling costs more than solving here.
+    """
+    del solver
+    import clarabel
+    from scipy.sparse import csc_matrix
+
+    count, size = len(numbers.matrices), numbers.size
+    inner = 0.0 if limit is None else 1.0
+    rows = [(-np.eye(count), np.zeros(count))]
+    rows.append((-numbers.scatters.T, -numbers.constant_scatter))
+    rows.append((np.hstack([np.zeros((len(numbers.limits), 1)), numbers.limits]), np.zeros(len(numbers.limits))))
+    matrix = np.vstack([part for part, _ in rows])
+    right = np.concatenate([part for _, part in rows])
+    depth = np.full((len(right), 1), inner)
+    if limit is not None:
+        matrix = np.vstack([matrix, np.eye(1, count), np.zeros((1, count))])
+        right, depth = np.append(right, [limit, 1.0]), np.vstack([depth, [[0.0], [1.0]]])
+    nonnegative = len(right)
+    packed = np.array([_packed(each) for each in numbers.matrices])
+    matrix = np.vstack([matrix, -packed.T])
+    right = np.append(right, -_packed(numbers.constant))
+    depth = np.vstack([depth, inner * _packed(np.eye(size))[:, None]])
+    goal = np.append(np.eye(1, count)[0], 0.0) if limit is None else np.append(np.zeros(count), -1.0)
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-13
+    cones = [clarabel.NonnegativeConeT(nonnegative), clarabel.PSDTriangleConeT(size)]
+    whole = csc_matrix(np.hstack([matrix, depth]))
+    solution = clarabel.DefaultSolver(csc_matrix((count + 1, count + 1)), goal, whole, right, cones, settings).solve()
+    return np.maximum(np.array(solution.x)[:count], 0.0)
+
+
+def _packed(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The upper triangle, column by column, with the entries off the diagonal times the root of two."""
+    columns, rows = np.tril_indices(len(matrix))
+    values: NDArray[np.float64] = matrix[rows, columns] * np.where(rows == columns, 1.0, np.sqrt(2.0))
+    return values
+
+
+def _by_cvxpy(numbers: _Numbers, limit: float | None, solver: str) -> NDArray[np.float64]:
+    """The same program for any solver that cvxpy knows."""
     import cvxpy
 
     cp: Any = cvxpy

@@ -7,11 +7,37 @@ from importlib import import_module
 
 from kappaguard.verify.claims.claim import Claim
 
-FRAMEWORK = ("claim", "probe", "registry", "run", "scalars", "source", "store", "worst")
+FRAMEWORK = ("algebra", "claim", "closed_form", "coefficient", "probe", "registry", "run", "store", "worst")
 """The modules of this folder that hold no claim."""
 
 ROBUSTNESS: tuple[str, ...] = (
+    "zero_variance",
+    "table_1",
+    "cwtm_order_optimal",
+    "coordinate_wise",
+    "trimmed_mean_sorting",
+    "coefficient_cwtm",
+    "coefficient_krum",
+    "coefficient_gm",
+    "coefficient_cwmed",
+    "universal_lower_bound",
+    "rule_lower_bound",
     "variance_pairwise",
+    "kappa_lambda",
+    "kappa_aragg",
+    "pivot",
+    "bias_variance",
+    "nnm",
+    "bucketing_variance",
+    "bucketing_fraction",
+    "bucketing_size",
+    "bucketing_equality",
+    "empirical_kappa",
+    "closed_form_cwtm",
+    "closed_form_cwmed",
+    "closed_form_gm",
+    "closed_form_meamed",
+    "closed_form_mda",
 )
 """The definition, the coefficients, the lower bounds, the other definitions, NNM and Bucketing."""
 

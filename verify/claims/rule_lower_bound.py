@@ -55,8 +55,7 @@ def check_third(effort: Effort, report: Report) -> Finding:
 
 def check_half(effort: Effort, report: Report) -> Finding:
     """And at least 1/2, which is attained."""
-    (extra,) = (symbols("extra"),)
-    m = extra + 3
+    m = symbols("extra") + 3
     demand(nonnegative((m - 1) / (m + 1) - Fraction(1, 2)), "(m-1)/(m+1) >= 1/2 for m >= 3")
     return _least(effort, report, Fraction(1, 2), "Attained by CWMed at n = 4, f = 1: no better constant for the three.")
 

@@ -41,9 +41,8 @@ def check_constants(effort: Effort, report: Report) -> Finding:
 
 def check_order(effort: Effort, report: Report) -> Finding:
     """Two-sided bounds with constants that depend on nu, here nu = 1 (n >= 3f), and in general by algebra."""
-    a, share = symbols("a share")
-    # share = f/(n-2f) <= a, so that a - share is a non-negative number, called slack
-    slack = symbols("slack")
+    # share = f/(n-2f) is at most a = 1/nu; slack is what is missing
+    share, slack = symbols("share slack")
     demand(nonnegative((1 + share + slack) ** 2 - (1 + share) ** 2), "GM and CWMed are at most (1 + a)^2")
     demand(equal(share * (1 + share) / share, 1 + share), "CWTM is 1 + f/(n-2f) times its kappa*")
     worst = Fraction(0)
@@ -54,7 +53,6 @@ def check_order(effort: Effort, report: Report) -> Finding:
             demand(result.lower >= Fraction(1, 8) * Fraction(form(n, f)), f"{rule} at n = {n}, f = {f}")
             worst = max(worst, Fraction(form(n, f)) / Fraction(result.lower))
         report(done + 1, len(ENTRIES))
-    del a
     return Finding(
         "proved",
         ("symbolic", "exact"),

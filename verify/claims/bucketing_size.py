@@ -1,0 +1,106 @@
+"""How large a bucket may be.
+
+Problem: Bucketing with size s in front of some rule, f Byzantine vectors; is there a finite kappa for the worst permutation?
+Statements: (1) a worst-case guarantee needs s <= floor(n/(2f)). (2) s = floor(n/(2f)), which the paper and Karimireddy et al. use, is
+    small enough. (3) Ours: a guarantee exists if and only if ceil(n/s) > 2f, that is s <= ceil(n/(2f)) - 1.
+Computed: with b = ceil(n/s) <= 2f buckets no rule behind can do it: if all honest vectors are 0, f of them can be made 1 while
+    b - f stay 0; if all honest vectors are 1, b - f <= f can be made 0 while the others stay 1: the same b vectors, and the
+    output has to be 0 and 1. (1) follows, since s > n/(2f) gives b <= 2f. (2) fails exactly if 2f divides n: then b = 2f. Witness: n = 4,
+    f = 1, s = 2 in front of CWMed has an infinite ratio. In the paper's experiments n = 17 is not divisible by 2f. (3) If b > 2f,
+    at least b - f > b/2 buckets are purely honest, and an (f, kappa)-robust rule on b vectors has a finite error.
+Reference: appendix C, after the second observation.
+"""
+
+from __future__ import annotations
+
+from kappaguard.verify.claims.algebra import demand
+from kappaguard.verify.claims.claim import Claim, Effort, Finding, Report
+from kappaguard.verify.claims.worst import settled
+
+
+def safe(n: int, f: int, s: int) -> bool:
+    """Whether the honest buckets are the majority, wherever the Byzantine vectors are."""
+    return -(-n // s) > 2 * f
+
+
+def check_necessary(effort: Effort, report: Report) -> Finding:
+    """No larger size is safe."""
+    most = effort.choose(100, 300, 1000)
+    for n in range(3, most + 1):
+        for f in range(1, (n + 1) // 2):
+            demand(not safe(n, f, n // (2 * f) + 1), f"s = floor(n/2f) + 1 leaves at most 2f buckets at n = {n}, f = {f}")
+        report(n, most)
+    return Finding(
+        "proved",
+        ("symbolic", "exact"),
+        2.0,
+        2.0,
+        "A larger s leaves at most 2f buckets, and one list of bucket means is then possible with all honest vectors at 0 and with "
+        "all at 1. Shown: the largest safe s at n = 17, f = 4.",
+    )
+
+
+def check_sufficient(effort: Effort, report: Report) -> Finding:
+    """n = 4, f = 1: two buckets of two, one of them contaminated."""
+    rule = "bucketing(s=2, permutation=(0, 1, 2, 3))+cwmed"
+    witness = settled(rule, 1, [[0], [0], [0], [2]])
+    demand(witness.lower == float("inf") and not safe(4, 1, 2), "an infinite ratio")
+    return Finding(
+        "refuted",
+        ("exact", "symbolic"),
+        float("inf"),
+        None,
+        "If 2f divides n, s = n/(2f) leaves exactly 2f buckets, half of them contaminated: at n = 4, f = 1 three honest zeros and a "
+        "Byzantine 2 give the output 1/2. At n = 17 this does not happen.",
+        witness=witness,
+    )
+
+
+def check_exact(effort: Effort, report: Report) -> Finding:
+    """The largest safe size is ceil(n/(2f)) - 1, and at it the built-in rules have finite ratios on the bad input."""
+    for n in range(3, effort.choose(100, 300, 1000) + 1):
+        for f in range(1, (n + 1) // 2):
+            largest = max((s for s in range(1, -(-n // (2 * f)) + 2) if safe(n, f, s)), default=0)
+            demand(largest == -(-n // (2 * f)) - 1, f"the largest safe size at n = {n}, f = {f}")
+    for n, f in [(4, 1), (8, 2), (9, 2), (17, 4)]:
+        s = -(-n // (2 * f)) - 1
+        rule = f"bucketing(s={s}, permutation={tuple(range(n))})+cwmed"
+        # each Byzantine vector in a bucket of its own
+        bad = {s * place for place in range(f)}
+        x = [[2] if place in bad else [0] for place in range(n)]
+        witness = settled(rule, f, x, [place for place in range(n) if place not in bad])
+        demand(witness.upper == 0, f"equal honest vectors are returned at n = {n}, f = {f}, s = {s}")
+    return Finding(
+        "proved",
+        ("symbolic", "exact"),
+        2.0,
+        2.0,
+        "ceil(n/s) > 2f holds exactly for s <= ceil(n/(2f)) - 1. Shown: n = 17, f = 4.",
+        "==",
+    )
+
+
+CLAIMS = (
+    Claim(
+        "bucketing-size",
+        "a worst-case guarantee needs a bucket size of at most floor(n/(2f))",
+        "appendix C, after the second observation",
+        "proved",
+        check_necessary,
+    ),
+    Claim(
+        "bucketing-size-sufficient",
+        "the size floor(n/(2f)) that is used gives a worst-case guarantee for all f < n/2",
+        "appendix C, after the second observation",
+        "refuted",
+        check_sufficient,
+    ),
+    Claim(
+        "bucketing-size-corrected",
+        "a worst-case guarantee exists if and only if s <= ceil(n/(2f)) - 1",
+        "kappaguard",
+        "proved",
+        check_exact,
+        corrects="bucketing-size-sufficient",
+    ),
+)
