@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,15 @@ from kappaguard.rules.distances import is_safe, squared_distances
 SMALL = 32
 """Up to this many vectors, distances of mixtures are formed from differences of weights throughout."""
 CANCELLED = 1e-2
-"""Beyond, only those that lost digits to cancellation are."""
+MOST_DIFFERENCES = 1 << 21
+"""Beyond, only those that lost digits to cancellation are, as long as so many differences of weights suffice."""
+
+
+class Step(NamedTuple):
+    """The last mixing, and the distances between the vectors that it mixed."""
+
+    mixing: Array
+    distances: Array
 
 
 class Cloud:
@@ -26,12 +34,11 @@ class Cloud:
     mixed points follow from those of the base in n x n arithmetic.
     """
 
-    def __init__(self, base: Array, mixing: Array | None = None, distances: Array | None = None) -> None:
+    def __init__(self, base: Array, mixing: Array | None = None, step: Step | None = None) -> None:
         require_shape(base)
         self.base = base
         self.mixing = mixing
-        if distances is not None:
-            self.__dict__["distances"] = distances
+        self.step = step
 
     @property
     def n(self) -> int:
@@ -46,9 +53,13 @@ class Cloud:
     @cached_property
     def distances(self) -> Array:
         """Squared distances between the vectors, in some unit; infinite where a vector is."""
-        if self.mixing is None or self.base.shape[-2] > SMALL:
-            return squared_distances(self.points)
-        return mixed_distances(self.mixing, squared_distances(self.base))
+        if self.mixing is None:
+            return squared_distances(self.base)
+        step = self.step
+        if step is None and self.base.shape[-2] <= SMALL:
+            step = Step(self.mixing, squared_distances(self.base))
+        found = None if step is None else mixed_distances(*step)
+        return squared_distances(self.points) if found is None else found
 
     def distances_from(self, index: int) -> Array:
         """Squared distances from one vector to all, in some unit."""
@@ -61,14 +72,14 @@ class Cloud:
     def detached(self) -> Cloud:
         """The same cloud of torch tensors, out of reach of automatic differentiation."""
         mixing = None if self.mixing is None else self.mixing.detach()
-        distances = self.__dict__.get("distances")
-        return Cloud(self.base.detach(), mixing, None if distances is None else distances.detach())
+        step = None if self.step is None else Step(*(each.detach() for each in self.step))
+        return Cloud(self.base.detach(), mixing, step)
 
     def mixed(self, mixing: Array) -> Cloud:
         """The cloud of ``mixing @ points``; the rows of the mixing matrix sum to one."""
         total = mixing if self.mixing is None else namespace(mixing).matmul(mixing, self.mixing)
-        distances = self.__dict__.get("distances")
-        return Cloud(self.base, total, None if distances is None else mixed_distances(mixing, distances))
+        known = self.__dict__.get("distances")
+        return Cloud(self.base, total, None if known is None else Step(mixing, known))
 
     def combine(self, weights: Array) -> Array:
         """``weights @ points`` for weights of shape (..., n)."""
@@ -88,11 +99,11 @@ class Cloud:
         return xp.take_along_axis(self.base, index[..., None, None], axis=-2)[..., 0, :]
 
 
-def mixed_distances(mixing: Array, distances: Array) -> Array:
+def mixed_distances(mixing: Array, distances: Array) -> Array | None:
     """Squared distances between the rows of ``mixing @ x`` from those between the rows of x.
 
     For weights u, v with the same sum, ||u x - v x||^2 = -1/2 (u - v)^T D (u - v). A row that mixes an infinite
-    vector is infinite itself.
+    vector is infinite itself. None where so many pairs lose digits that forming the points is the better way.
     """
     xp = namespace(distances)
     infinite = distances == float("inf")
@@ -103,12 +114,14 @@ def mixed_distances(mixing: Array, distances: Array) -> Array:
     lost = xp.sum(xp.astype(infinite, xp.int64), axis=-1) * 2 > n
     touched = xp.any((mixing != 0) & lost[..., None, :], axis=-1)
     result = _mixed_distances(mixing, xp.where(infinite, xp.zeros_like(distances), distances))
+    if result is None:
+        return None
     apart = touched[..., :, None] | touched[..., None, :]
     index = xp.arange(mixing.shape[-2])
     return xp.where(apart & (index[:, None] != index[None, :]), xp.full_like(result, float("inf")), result)
 
 
-def _mixed_distances(mixing: Array, distances: Array) -> Array:
+def _mixed_distances(mixing: Array, distances: Array) -> Array | None:
     xp = namespace(distances)
     if is_exact(distances) or distances.shape[-1] <= SMALL:
         difference = mixing[..., :, None, :] - mixing[..., None, :, :]
@@ -118,10 +131,14 @@ def _mixed_distances(mixing: Array, distances: Array) -> Array:
     squares = xp.linalg.diagonal(product)
     centre = (squares[..., :, None] + squares[..., None, :]) / 2
     result = product - centre
-    if result.ndim == 2:
-        first, second = xp.nonzero(result < CANCELLED * centre)
-        difference = mixing[first] - mixing[second]
-        result[first, second] = -xp.sum(xp.matmul(difference, distances) * difference, axis=-1) / 2
+    cancelled = result < CANCELLED * centre
+    if int(xp.sum(xp.astype(cancelled, xp.int64))) * mixing.shape[-1] > MOST_DIFFERENCES:
+        return None
+    first = xp.nonzero(cancelled)
+    batch, (one, two) = first[:-2], first[-2:]
+    difference = mixing[(*batch, one)] - mixing[(*batch, two)]
+    again = -xp.sum(xp.matmul(difference[..., None, :], distances[batch])[..., 0, :] * difference, axis=-1) / 2
+    result[first] = again
     return xp.where(result < 0, xp.zeros_like(result), result)
 
 

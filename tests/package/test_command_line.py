@@ -96,12 +96,3 @@ def test_rules_as_json(capsys):
     assert listed["krum"]["kind"] == "rule"
     assert listed["krum"]["coefficient"]
     assert all(entry["definition"] for entry in listed.values())
-
-
-def test_verify_says_what_it_does_not_do_and_writes_the_report(tmp_path, capsys):
-    assert main(["verify", "--out", str(tmp_path / "new" / "folder")]) == 0
-    report = (tmp_path / "new" / "folder" / "report.md").read_text()
-    printed = capsys.readouterr().out
-    assert "not implemented yet" in printed
-    assert "not implemented yet" in report
-    assert "| krum |" in report

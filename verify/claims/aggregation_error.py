@@ -3,7 +3,7 @@
 Problem: R_t = F(m_t^(1), ..., m_t^(n)) with an (f, kappa)-robust F, under Assumptions 1 and 2; xi_t = R_t - mean_t.
 Statement: main outline: E ||xi_t||^2 <= 6 kappa (1-beta)/(1+beta) sigma^2 + 3 kappa G^2.
     Restated before its proof: the same with 48 kappa G^2. The proof derives 3, which implies 48.
-    Ours: E ||xi_t||^2 <= 4/3 kappa ((1-beta)/(1+beta) (1 - 1/m) sigma^2 + G^2), m = n - f.
+    Ours: E ||xi_t||^2 <= kappa ((1 - beta)(1 - 1/m) sigma^2 + G^2), m = n - f.
 Computed: (f, kappa)-robustness gives ||xi_t||^2 <= kappa times the drift, with equality where the rule attains its
     kappa, so that the worst case is kappa times the largest drift of ``kappaguard.verify.performance.momentum``. For
     n = 3, f = 1 and cwmed it is attained: with honest messages a and b the Byzantine worker repeats a, the median is
@@ -13,11 +13,13 @@ Reference: appendix on D-SHB, lem:drift, eqn:lem_drift_t, eqn:before_lemma_drift
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from kappaguard.verify.claims.claim import Claim, Effort, Finding, Report
 from kappaguard.verify.claims.momentum_drift import BETAS, HONEST, SPREADS
 
 
-def _pair(noise_factor: float, deviation_factor: float, sharp: bool) -> tuple[float, float]:
+def _pair(bound: Callable[[float, float, int], float]) -> tuple[float, float]:
     """The worst error and the bound for kappa = 1 and G = 1, where they are closest."""
     from kappaguard.verify.performance.momentum import limiting_spread
 
@@ -26,9 +28,8 @@ def _pair(noise_factor: float, deviation_factor: float, sharp: bool) -> tuple[fl
         for honest in HONEST:
             for spread in SPREADS:
                 variance = spread * (1 + beta) / (1 - beta) / (1 - 1 / honest)
-                noise = spread if sharp else (1 - beta) / (1 + beta) * variance
-                bound = noise_factor * noise + deviation_factor
-                pairs.append((limiting_spread(beta, 1.0, variance * (1 - 1 / honest)), bound))
+                worst = limiting_spread(beta, 1.0, variance * (1 - 1 / honest))
+                pairs.append((worst, bound(beta, variance, honest)))
     return max(pairs, key=lambda pair: pair[0] / pair[1])
 
 
@@ -48,7 +49,7 @@ def _median_attains() -> None:
         raise StepFails("cwmed does not attain kappa = 1")
 
 
-def _check(noise_factor: float, deviation_factor: float, sharp: bool, detail: str) -> Finding:
+def _check(bound: Callable[[float, float, int], float], detail: str) -> Finding:
     import sympy
 
     from kappaguard.verify.performance.algebra import require_nonnegative_coefficients
@@ -57,23 +58,32 @@ def _check(noise_factor: float, deviation_factor: float, sharp: bool, detail: st
     # m = 1 + more: 6 - 3 (1 + 1/m) = 3 - 3/m >= 0, the step marked (n - f >= 1).
     require_nonnegative_coefficients("n - f >= 1", sympy.simplify((3 - 3 / (1 + more)) * (1 + more)), more)
     _median_attains()
-    computed, stated = _pair(noise_factor, deviation_factor, sharp)
-    return Finding("proved", ("symbolic", "exact"), computed, stated, f"{detail} kappa = 1, G = 1.")
+    computed, stated = _pair(bound)
+    return Finding("proved", ("symbolic", "exact"), computed, stated, f"{detail} The numbers are for kappa = G = 1.")
 
 
-def check(effort: Effort, report: Report) -> Finding:
+def check(_effort: Effort, _report: Report) -> Finding:
     """The version of the outline, with 3."""
-    return _check(6.0, 3.0, False, "Follows from the drift lemma; in the worst case the bound is at least 9/4 too large.")
+    return _check(
+        lambda beta, variance, honest: 6 * (1 - beta) / (1 + beta) * variance + 3,
+        "Follows from the lemma on the drift, and is at least three times the exact worst case.",
+    )
 
 
-def check_restated(effort: Effort, report: Report) -> Finding:
+def check_restated(_effort: Effort, _report: Report) -> Finding:
     """The version before the proof, with 48."""
-    return _check(6.0, 48.0, False, "Weaker than the version of the outline (3 for 48), which is what is proved and used.")
+    return _check(
+        lambda beta, variance, honest: 6 * (1 - beta) / (1 + beta) * variance + 48,
+        "Weaker than the version of the outline, which has 3 for 48 and is what is proved and used.",
+    )
 
 
-def check_sharp(effort: Effort, report: Report) -> Finding:
+def check_sharp(_effort: Effort, _report: Report) -> Finding:
     """Ours."""
-    return _check(4 / 3, 4 / 3, True, "Attained in a limit with cwmed-like rules that attain their kappa.")
+    return _check(
+        lambda beta, variance, honest: (1 - beta) * (1 - 1 / honest) * variance + 1,
+        "kappa times the sharp drift; attained to first order in sigma^2/G^2 by a rule that attains its kappa.",
+    )
 
 
 CLAIMS = (
@@ -93,7 +103,7 @@ CLAIMS = (
     ),
     Claim(
         "aggregation-error-sharp",
-        "E ||R_t - mean||^2 <= 4/3 kappa ((1-beta)/(1+beta) (1 - 1/m) sigma^2 + G^2), m = n - f",
+        "E ||R_t - mean||^2 <= kappa ((1 - beta) (1 - 1/m) sigma^2 + G^2), m = n - f",
         "kappaguard",
         "proved",
         check_sharp,

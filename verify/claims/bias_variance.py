@@ -1,12 +1,14 @@
 """NNM reduces variance plus bias by a factor of order f/n.
 
 Problem: y = NNM(x), S of size m = n-f.
-Statements: (1) variance of y over S + ||mean_S y - mean_S x||^2 <= 8f/(n-f) times the variance of x over S. (2) In the proof,
-    eq:bias-variance: the left-hand side equals (1/|S|) sum ||y_i - mean_S x||, without a square. That is a misprint, and read
-    literally it is false; (3) with the square it is an identity, which is what the proof derives and uses.
-Computed: (1) follows from the pivot lemma at mu = x_i, summed, and from the sum over pairs (claims pivot and variance-pairwise);
-    the constant 4 * 2 = 8 with sympy. The best input found: f honest vectors low, the others together, the Byzantine ones just
-    nearer on the far side: exactly half of the stated bound, 4f/(n-f), in the limit. (2), (3) in exact arithmetic and with sympy.
+Statements: (1) variance of y over S + ||mean_S y - mean_S x||^2 <= 8f/(n-f) times the variance of x over S. (2) In
+    the proof, eq:bias-variance: the left-hand side equals (1/|S|) sum ||y_i - mean_S x||, without a square. That is a
+    misprint, and read literally it is false; (3) with the square it is an identity, which is what the proof derives
+    and uses.
+Computed: (1) follows from the pivot lemma at mu = x_i, summed, and from the sum over pairs (claims pivot and
+    variance-pairwise); the constant 4 * 2 = 8 with sympy. The best input found: f honest vectors low, the others
+    together, the Byzantine ones just nearer on the far side: half of the stated bound, which is all that can be had:
+    claim bias-variance-sharp proves 4f/(n-f). (2), (3) in exact arithmetic and with sympy.
 Reference: appendix B (lem:cenna-reduction, eq:bias-variance).
 """
 
@@ -19,9 +21,9 @@ import numpy as np
 
 from kappaguard.rules.nnm import NNM
 from kappaguard.verify.claims.algebra import demand, equal
-from kappaguard.verify.claims.claim import TOLERANCE, Claim, Effort, Finding, Report
+from kappaguard.verify.claims.claim import Claim, Effort, Finding, Report
 from kappaguard.verify.claims.probe import Floats, probe
-from kappaguard.verify.claims.worst import text
+from kappaguard.verify.claims.worst import grid, text
 
 
 def two_groups(n: int, f: int) -> list[list[Fraction]]:
@@ -66,20 +68,20 @@ def check_reduction(effort: Effort, report: Report) -> Finding:
     m, f = sympy.symbols("m f", positive=True)
     total = sympy.Symbol("total")
     demand(equal(4 * f / m**3 * (2 * m * total), 8 * f / m * total / m), "4f/m^3 times the sum over pairs, 2 m total")
-    pairs = [(n, f) for n in range(3, 18) for f in range(1, (n - 1) // 2 + 1)]
+    pairs = grid(effort, 7, 12, 17)
     best: tuple[float, str, int, int, list[list[Fraction]]] = (0.0, "", 0, 0, [])
     for n, bad in pairs:
         share = float(reduction(two_groups(n, bad), bad) / Fraction(8 * bad, n - bad))
         demand(share < 1, "the lemma on two groups")
         best = max(best, (share, "two groups", n, bad, two_groups(n, bad)), key=lambda item: item[0])
-    searched = [(5, 1), (5, 2), (7, 3), (17, 4)]
+    searched = effort.choose([(5, 2)], [(5, 1), (5, 2), (7, 3)], [(5, 1), (5, 2), (7, 3), (17, 4)])
     evaluations = 0
     for done, (n, bad) in enumerate(searched):
-        found = probe(score(n, bad), n, bad, effort.choose(30, 150, 800), seed=3)
+        found = probe(score(n, bad), n, bad, effort.choose(20, 80, 800), seed=3)
         evaluations += found.budget.evaluations
-        demand(found.value <= 8 * bad / (n - bad) * (1 + TOLERANCE), f"search at n = {n}, f = {bad}")
         x = found.rational()
         share = float(reduction(x, bad) / Fraction(8 * bad, n - bad))
+        demand(share <= 1, f"search at n = {n}, f = {bad}")
         best = max(best, (share, "search", n, bad, x), key=lambda item: item[0])
         report(done + 1, len(searched))
     share, how, n, bad, x = best
@@ -88,13 +90,13 @@ def check_reduction(effort: Effort, report: Report) -> Finding:
         ("symbolic", "exact", "search"),
         share * 8 * bad / (n - bad),
         8 * bad / (n - bad),
-        f"The best input known ({how}, n = {n}, f = {bad}) reaches {text(share)} of the bound, after {evaluations} inputs of a "
-        "search.",
+        f"The best input known ({how}, n = {n}, f = {bad}) reaches {text(share)} of the bound, after {evaluations} "
+        "inputs of a search; bias-variance-sharp proves that none reaches more than half.",
         witness={"n": n, "f": bad, "S": list(range(n - bad)), "x": [[str(value) for value in row] for row in x]},
     )
 
 
-def check_literal(effort: Effort, report: Report) -> Finding:
+def check_literal(_effort: Effort, _report: Report) -> Finding:
     """The equation without the square, on three numbers."""
     x = [[Fraction(0)], [Fraction(6)], [Fraction(9)]]
     left, _, literal = _sides(x, 1)
@@ -104,14 +106,14 @@ def check_literal(effort: Effort, report: Report) -> Finding:
         ("exact",),
         float(left),
         float(literal),
-        f"x = (0, 6, 9), f = 1, S = the first two: the left-hand side is {left}, the right-hand side without the square is "
-        f"{literal}. A misprint: the proof derives and uses the square.",
+        f"x = (0, 6, 9), f = 1, S = the first two: the left-hand side is {left}, the right-hand side without the "
+        f"square is {literal}. A misprint: the proof derives and uses the square.",
         "==",
         {"n": 3, "f": 1, "S": [0, 1], "x": ["0", "6", "9"], "left": str(left), "right": str(literal)},
     )
 
 
-def check_squared(effort: Effort, report: Report) -> Finding:
+def check_squared(_effort: Effort, _report: Report) -> Finding:
     """The equation with the square: symbolically, and on the same numbers."""
     import sympy
 
@@ -122,7 +124,12 @@ def check_squared(effort: Effort, report: Report) -> Finding:
     demand(equal(left, sum((each - centre) ** 2 for each in y) / 4), "the identity")
     exact, squared, _ = _sides([[Fraction(0)], [Fraction(6)], [Fraction(9)]], 1)
     return Finding(
-        "proved", ("symbolic", "exact"), float(exact), float(squared), "The parallel-axis theorem, coordinate by coordinate.", "=="
+        "proved",
+        ("symbolic", "exact"),
+        float(exact),
+        float(squared),
+        "The parallel-axis theorem, coordinate by coordinate.",
+        "==",
     )
 
 

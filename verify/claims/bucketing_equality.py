@@ -1,10 +1,11 @@
 """Bucketing in front of the median and of the trimmed mean.
 
 Problem: n = 17, s = floor(n/(2f)), the same permutation for both.
-Statements: Bucketing+CWMed and Bucketing+CWTM are the same (1) at f = 4 (appendix) and (2) in the setting of Figure 1, f = 2.
-Computed: with b = ceil(n/s) buckets the trimmed mean drops f values on either side and keeps b - 2f; it is the median if
-    b = 2f + 1. b = 9 for f = 4 and b = 5 for f = 2. Both pipelines are run on exact fractions and must agree in every
-    coordinate. At f = 3, the paper's third CIFAR-10 setting, b = 9 and three values are kept: they differ.
+Statements: Bucketing+CWMed and Bucketing+CWTM are the same (1) at f = 4 (appendix) and (2) in the setting of Figure
+    1, f = 2.
+Computed: with b = ceil(n/s) buckets the trimmed mean drops f values on either side and keeps b - 2f; it is the median
+    if b = 2f + 1. b = 9 for f = 4 and b = 5 for f = 2. Both pipelines are run on exact fractions and must agree in
+    every coordinate. At f = 3, the paper's third CIFAR-10 setting, b = 9 and three values are kept: they differ.
 Reference: appendix on the experimental setup; footnote in section 6.
 """
 
@@ -34,7 +35,7 @@ def agree(f: int, runs: int) -> int:
     return same
 
 
-def check(f: int, effort: Effort, report: Report) -> Finding:
+def check(f: int, effort: Effort, _report: Report) -> Finding:
     """The count of kept buckets, and runs in exact arithmetic."""
     size = N // (2 * f)
     count = -(-N // size)
@@ -48,8 +49,8 @@ def check(f: int, effort: Effort, report: Report) -> Finding:
         ("symbolic", "exact"),
         float(same),
         float(runs),
-        f"s = {size} leaves {count} = 2f+1 buckets, of which CWTM keeps the middle one. Equal in {same} of {runs} runs; at f = 3 "
-        f"three of nine are kept, and {runs - different} of {runs} runs differ.",
+        f"s = {size} leaves {count} = 2f+1 buckets, of which CWTM keeps the middle one. Equal in {same} of {runs} "
+        f"runs; at f = 3 three of nine are kept, and {runs - different} of {runs} runs differ.",
         "==",
     )
 

@@ -1,11 +1,11 @@
 """Bucketing raises the fraction of Byzantine inputs.
 
 Problem: f of n vectors are Byzantine; after Bucketing with size s there are b = ceil(n/s) vectors.
-Statements: (1) Observation 2: the fraction of Byzantine vectors grows by a factor s in the worst case. (2) Ours: it grows by
-    exactly min(f, b) n / (f b), which is s if s divides n and s f <= n, and less otherwise.
-Computed: every distribution of f Byzantine vectors over the buckets by counting: they reach any number up to min(f, b) of
-    buckets. (1) is too much at n = 17, s = 2 (the paper's f = 4): 17/9 = 1.89; and where all buckets are hit (n = 9, s = 3,
-    f = 4: 9/4), although s divides n. As an upper bound s is always right.
+Statements: (1) Observation 2: the fraction of Byzantine vectors grows by a factor s in the worst case. (2) Ours: it
+    grows by exactly min(f, b) n / (f b), which is s if s divides n and s f <= n, and less otherwise.
+Computed: every distribution of f Byzantine vectors over the buckets by counting: they reach any number up to min(f,
+    b) of buckets. (1) is too much at n = 17, s = 2 (the paper's f = 4): 17/9 = 1.89; and where all buckets are hit (n
+    = 9, s = 3, f = 4: 9/4), although s divides n. As an upper bound s is always right.
 Reference: appendix C, second observation.
 """
 
@@ -23,25 +23,34 @@ def growth(n: int, f: int, s: int) -> Fraction:
     return Fraction(min(f, count), count) / Fraction(f, n)
 
 
-def hit(n: int, s: int, byzantine: set[int]) -> int:
+def hit(s: int, byzantine: set[int]) -> int:
     """How many buckets hold a Byzantine vector."""
     return len({place // s for place in byzantine})
 
 
-def check_factor(effort: Effort, report: Report) -> Finding:
+def check_factor(_effort: Effort, _report: Report) -> Finding:
     """The paper's setting n = 17, f = 4, s = 2."""
     n, f, s = 17, 4, 2
     spread = {0, 2, 4, 6}
-    demand(hit(n, s, spread) == f and growth(n, f, s) == Fraction(17, 9), "each in its own bucket, and 17/9")
+    demand(hit(s, spread) == f and growth(n, f, s) == Fraction(17, 9), "each in its own bucket, and 17/9")
     return Finding(
         "refuted",
         ("exact",),
         float(growth(n, f, s)),
         float(s),
-        "At n = 17, f = 4, s = 2 the fraction grows from 4/17 to 4/9, a factor 17/9 and not 2; at n = 9, f = 4, s = 3, where s "
-        "divides n, from 4/9 to 1, a factor 9/4 and not 3. s is an upper bound.",
+        "At n = 17, f = 4, s = 2 the fraction grows from 4/17 to 4/9, a factor 17/9 and not 2; at n = 9, f = 4, s "
+        "= 3, where s divides n, from 4/9 to 1, a factor 9/4 and not 3. s is an upper bound.",
         "==",
-        {"n": n, "f": f, "s": s, "buckets": 9, "byzantine": sorted(spread), "before": "4/17", "after": "4/9", "factor": "17/9"},
+        {
+            "n": n,
+            "f": f,
+            "s": s,
+            "buckets": 9,
+            "byzantine": sorted(spread),
+            "before": "4/17",
+            "after": "4/9",
+            "factor": "17/9",
+        },
     )
 
 
@@ -53,7 +62,7 @@ def check_exact(effort: Effort, report: Report) -> Finding:
     for n in range(2, small + 1):
         for f in range(1, (n + 1) // 2):
             for s in range(1, n + 1):
-                most = max(hit(n, s, set(places)) for places in combinations(range(n), f))
+                most = max(hit(s, set(places)) for places in combinations(range(n), f))
                 demand(growth(n, f, s) == Fraction(most, -(-n // s)) / Fraction(f, n), f"n = {n}, f = {f}, s = {s}")
         report(n, small)
     for n in range(2, 60):
@@ -67,7 +76,8 @@ def check_exact(effort: Effort, report: Report) -> Finding:
         ("exact", "symbolic"),
         float(growth(n, f, s)),
         float(s),
-        "min(f, b) n/(f b) with b = ceil(n/s), at most s, and equal to s exactly if s divides n and s f <= n. Shown: n = 16, f = 4.",
+        "min(f, b) n/(f b) with b = ceil(n/s), at most s, and equal to s exactly if s divides n and s f <= n. "
+        "Shown: n = 16, f = 4.",
     )
 
 

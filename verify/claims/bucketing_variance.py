@@ -1,15 +1,16 @@
 """Bucketing need not reduce the variance.
 
 Problem: the vectors are put into ceil(n/s) buckets in a random order, and each bucket is replaced by its mean.
-Statements: (1) Observation 1: there is no worst-case reduction of the variance, "regardless of the value of s", even without
-    Byzantine inputs. (2) Its proof: if each bucket is filled with s equal vectors, the variance stays the same. (3) The same
-    with the paper's formula, which divides the last bucket by s even if it holds fewer vectors.
-Computed: (1) fails at one end: s = n leaves one bucket, whose variance is 0, for every input (the proof's instance then has no
-    variance to begin with). (1') For 1 <= s < n it holds: the quotient of the variances is 1 for s | n, and never more, by
-    Jensen; if s does not divide n, put a different value into the last bucket of r < s vectors: with b = ceil(n/s) buckets the
-    quotient is (1/b)(1 - 1/b) / ((r/n)(1 - r/n)) > 1, as r/n < 1/b <= 1/2: the variance even grows. (2) is right for s | n and
-    s < n. (3) is not, if s does not divide n: n equal vectors c come out as c, .., c, (r/s) c, a variance out of nothing. The
-    rule is then not translation-equivariant; the built-in bucketing divides by the number in the bucket.
+Statements: (1) Observation 1: there is no worst-case reduction of the variance, "regardless of the value of s", even
+    without Byzantine inputs. (2) Its proof: if each bucket is filled with s equal vectors, the variance stays the
+    same. (3) The same with the paper's formula, which divides the last bucket by s even if it holds fewer vectors.
+Computed: (1) fails at one end: s = n leaves one bucket, whose variance is 0, for every input (the proof's instance
+    then has no variance to begin with). (1') For 1 <= s < n it holds: the quotient of the variances is 1 for s | n,
+    and never more, by Jensen; if s does not divide n, put a different value into the last bucket of r < s vectors:
+    with b = ceil(n/s) buckets the quotient is (1/b)(1 - 1/b) / ((r/n)(1 - r/n)) > 1, as r/n < 1/b <= 1/2: the
+    variance even grows. (2) is right for s | n and s < n. (3) is not, if s does not divide n: n equal vectors c come
+    out as c, .., c, (r/s) c, a variance out of nothing. The rule is then not translation-equivariant; the built-in
+    bucketing divides by the number in the bucket.
 Reference: appendix C (obs:reduction) and its footnote.
 """
 
@@ -50,7 +51,7 @@ def instance(n: int, s: int) -> list[Fraction]:
     return [Fraction(0)] * (n - last) + [Fraction(1)] * last
 
 
-def check_any_size(effort: Effort, report: Report) -> Finding:
+def check_any_size(_effort: Effort, _report: Report) -> Finding:
     """s = n."""
     values = [Fraction(0), Fraction(1), Fraction(5)]
     after = buckets(values, 3)
@@ -60,8 +61,8 @@ def check_any_size(effort: Effort, report: Report) -> Finding:
         ("exact", "symbolic"),
         0.0,
         float(variance(values)),
-        "With s = n there is one bucket and its variance is 0 for every input: the worst-case reduction is complete. The "
-        "observation needs s < n.",
+        "With s = n there is one bucket and its variance is 0 for every input: the worst-case reduction is "
+        "complete. The observation needs s < n.",
         ">=",
         {"n": 3, "s": 3, "x": [str(value) for value in values], "buckets": [str(value) for value in after]},
     )
@@ -86,13 +87,13 @@ def check_smaller(effort: Effort, report: Report) -> Finding:
         ("symbolic", "exact"),
         float(least),
         1.0,
-        f"The quotient of the variances is exactly 1 if s divides n; else the variance can grow, by {text(quotient)} at n = {n}, "
-        f"s = {s}.",
+        "The quotient of the variances is exactly 1 if s divides n; else the variance can grow, by "
+        f"{text(quotient)} at n = {n}, s = {s}.",
         ">=",
     )
 
 
-def check_literal(effort: Effort, report: Report) -> Finding:
+def check_literal(_effort: Effort, _report: Report) -> Finding:
     """The paper's formula on equal vectors, n = 17 and s = 2."""
     n, s = 17, 2
     values = [Fraction(1)] * n
@@ -103,19 +104,21 @@ def check_literal(effort: Effort, report: Report) -> Finding:
         ("exact",),
         float(variance(after)),
         0.0,
-        "n = 17, s = 2 (the paper's setting for f = 4): seventeen equal vectors c become eight times c and once c/2, since the last "
-        "bucket holds one vector and is divided by 2.",
+        "n = 17, s = 2 (the paper's setting for f = 4): seventeen equal vectors c become eight times c and once "
+        "c/2, since the last bucket holds one vector and is divided by 2.",
         "==",
         {"n": n, "s": s, "x": ["1"] * n, "buckets": [str(value) for value in after], "variance": str(variance(after))},
     )
 
 
-def check_divisible(effort: Effort, report: Report) -> Finding:
+def check_divisible(_effort: Effort, _report: Report) -> Finding:
     """s divides n: equal, on instances with many values."""
     for n, s in [(4, 2), (6, 3), (12, 4), (16, 2)]:
         values = [Fraction(bucket * bucket) for bucket in range(n // s) for _ in range(s)]
         demand(variance(literal(values, s)) == variance(buckets(values, s)) == variance(values), f"n = {n}, s = {s}")
-    return Finding("proved", ("symbolic", "exact"), 1.0, 1.0, "Each y_i is repeated s times, so all moments agree.", "==")
+    return Finding(
+        "proved", ("symbolic", "exact"), 1.0, 1.0, "Each y_i is repeated s times, so all moments agree.", "=="
+    )
 
 
 CLAIMS = (

@@ -7,6 +7,7 @@ problem, the statement, what is computed, and the reference; where a proof has a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
@@ -89,6 +90,7 @@ class Finding:
         if self.computed == self.stated:
             return True
         slack = TOLERANCE * max(abs(self.computed), abs(self.stated))
+        slack = slack if math.isfinite(slack) else 0.0
         below, above = self.computed <= self.stated + slack, self.computed >= self.stated - slack
         return {"<=": below, ">=": above, "==": below and above}[self.relation]
 

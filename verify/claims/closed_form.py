@@ -21,8 +21,13 @@ def compare(
     for (n, f), result in found.items():
         assert result.upper is not None
         value = closed(n, f)
-        demand(value * (1 - AGREES) <= result.lower, f"the witness of {rule} at n = {n}, f = {f} attains the closed form")
-        demand(result.upper <= value * (1 + AGREES), f"the certificate of {rule} at n = {n}, f = {f} proves the closed form")
+        demand(
+            value * (1 - AGREES) <= result.lower, f"the witness of {rule} at n = {n}, f = {f} attains the closed form"
+        )
+        demand(
+            result.upper <= value * (1 + AGREES),
+            f"the certificate of {rule} at n = {n}, f = {f} proves the closed form",
+        )
         demand(result.lower <= value, f"no witness of {rule} at n = {n}, f = {f} is above the closed form")
     shown = found[17, 4]
     return Finding(

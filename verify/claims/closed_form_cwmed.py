@@ -3,10 +3,10 @@
 Problem: the smallest kappa for which CWMed is (f, kappa)-robust.
 Statement (ours): kappa*(CWMed) = (m-k)/k with m = n-f and k = floor(n/2)+1-f, the least number of honest values without
     which the Byzantine ones do not decide the median.
-Proof. With h_1 >= ... >= h_m as for CWTM, the median is at most h_k for odd n and (h_(k-1) + h_k)/2 for even n, so
-    m (F - mean) <= sum w_i h_i with w = m e_k - 1 or m (e_(k-1) + e_k)/2 - 1. Let p = m/k - 1 (k times), -1 (m-k times):
-    non-increasing, of sum 0, and every partial sum of p is at least that of w (at j < k: j m/k >= 0, and at
-    j = k-1 for even n: (k-1) m/k >= m/2 because k >= 2). Summation by parts gives sum w_i h_i <= sum p_i h_i, and
+Proof. With h_1 >= ... >= h_m as for CWTM, the median is at most h_k for odd n and (h_(k-1) + h_k)/2 for even n, so m
+    (F - mean) <= sum w_i h_i with w = m e_k - 1 or m (e_(k-1) + e_k)/2 - 1. Let p = m/k - 1 (k times), -1 (m-k
+    times): non-increasing, of sum 0, and every partial sum of p is at least that of w (at j < k: j m/k >= 0, and at j
+    = k-1 for even n: (k-1) m/k >= m/2 because k >= 2). Summation by parts gives sum w_i h_i <= sum p_i h_i, and
     Cauchy kappa = |p|^2/m = (m-k)/k. Attained: k honest values at m-k, m-k at -k, the Byzantine ones with the former.
 Computed: norm, sums and the witness's ratio with sympy; certificates and witnesses over a grid.
 Reference: kappaguard.

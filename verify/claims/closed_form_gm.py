@@ -1,12 +1,13 @@
 """kappa* of the geometric median.
 
 Problem: the smallest kappa for which GM is (f, kappa)-robust, in any dimension.
-Statement (ours): kappa*(GM) = p/(m-p) with p = floor(n/2), m = n-f, that is floor(n/2)/(ceil(n/2)-f). Attained for odd n,
-    approached for even n in dimension two.
-Proof. Let y be the median, the honest mean 0, ||y|| = t, z_j = (y - x_j)/t, w_j = <z_j, y/t>. The honest pulls c_j along
-    y (c_j = w_j/|z_j|, or anything in [-1, 1] if x_j = y) sum to at most f. Then sum w_j = m, and
-    sum ||x_j||^2/t^2 = sum |z_j|^2 - m. Over P = {w_j > 0}, Cauchy: m^2 <= sum c_j^2 sum |z_j|^2. The k vectors outside P
-    have c_j >= -1, so sum over P of c_j^2 <= min(f + k, m - k) <= floor(n/2), two integers of sum n. So V >= t^2 (m/p - 1).
+Statement (ours): kappa*(GM) = p/(m-p) with p = floor(n/2), m = n-f, that is floor(n/2)/(ceil(n/2)-f). Attained for
+    odd n, approached for even n in dimension two.
+Proof. Let y be the median, the honest mean 0, ||y|| = t, z_j = (y - x_j)/t, w_j = <z_j, y/t>. The honest pulls c_j
+    along y (c_j = w_j/|z_j|, or anything in [-1, 1] if x_j = y) sum to at most f. Then sum w_j = m, and sum
+    ||x_j||^2/t^2 = sum |z_j|^2 - m. Over P = {w_j > 0}, Cauchy: m^2 <= sum c_j^2 sum |z_j|^2. The k vectors outside P
+    have c_j >= -1, so sum over P of c_j^2 <= min(f + k, m - k) <= floor(n/2), two integers of sum n. So V >= t^2 (m/p
+    - 1).
 Computed: the last step and the witness's ratio with sympy; the minimum for every k on the grid; certificates and
     witnesses (rigorous enclosures) over the grid.
 Reference: kappaguard.

@@ -12,13 +12,14 @@ Proof. Let W be selected, q <= f of its vectors Byzantine, and q honest ones (ou
         m ||error|| = <sum b - sum out, u> <= q <sum t_i x_i, u> + q D - <sum out, u> = sum <a_i u + c_i v, x_i>,
     with a = -1 on out and q t_i within W, c = q at second, -q at first, 0 elsewhere. Both sum to 0, so Cauchy gives
     m kappa <= sum ||a_i u + c_i v||^2 with <u, v> <= 1. By the places of first and second:
-    - first out, second in W, t uniform on the r_q = m-q-1 others within: (q+1)^2 + q^2 + q^2/r_q + q - 1, or, if there are
-      none, (q+1)^2 + 4 q^2 + q - 1;
+    - first out, second in W, t uniform on the r_q = m-q-1 others within: (q+1)^2 + q^2 + q^2/r_q + q - 1, or, if
+      there are none, (q+1)^2 + 4 q^2 + q - 1;
+      (first in, second out: the same with -v for v);
     - both in or both out, t uniform: the terms in <u, v> cancel: 2 q^2 + q + q^2/(m-q), which is less.
-    All grow with q; q = f is the worst. Approached on a line: -(f+1), f-1 values at -1, one at f, r at f/r (one at 2f if
-    r = 0), the Byzantine ones just under D above the lowest of the latter: any other set of m vectors is wider.
-Computed: the sums, their order and the ratio of the limit with sympy; certificates (semidefinite duals) and witnesses over
-    a grid.
+    All grow with q, so q = f is the worst. Approached on a line: -(f+1), f-1 values at -1, one at f, r at f/r (one at
+    2f if r = 0), the Byzantine ones just under D above the lowest of the latter: any other m vectors are wider apart.
+Computed: the sums, their order and the ratio of the limit with sympy; certificates (semidefinite duals) and witnesses
+    over a grid.
 Reference: kappaguard.
 """
 

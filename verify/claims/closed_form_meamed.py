@@ -3,12 +3,12 @@
 Problem: the smallest kappa for which MeaMed (per coordinate, the mean of the m = n-f values nearest to the median) is
     (f, kappa)-robust.
 Statement (ours): kappa*(MeaMed) = 4 f (f+k) / (k m) with k = floor(n/2)+1-f; a supremum that is not attained.
-Proof. m (F - mean) is the sum of the Byzantine values in the window minus that of the honest ones outside. Pair them: with
-    M the median, |b - M| <= |s - M|, so b - s <= 0 if s >= M and b - s <= 2 (M - s) else. With q honest values below M
-    left out, m (F - mean) <= 2 (q M - the q smallest), and M is bounded as in closed-form-cwmed. The non-increasing
-    p = 2q/k (k times), 0, -2 (q times) has partial sums at least those weights', so kappa = |p|^2/m = 4 q (q+k)/(k m),
-    increasing in q <= f. Approached by k honest values at 1/k, f at -1/f, the rest at 0, and the Byzantine ones just
-    nearer to 1/k than -1/f is.
+Proof. m (F - mean) is the sum of the Byzantine values in the window minus that of the honest ones outside. Pair them:
+    with M the median, |b - M| <= |s - M|, so b - s <= 0 if s >= M and b - s <= 2 (M - s) else. With q honest values
+    below M left out, m (F - mean) <= 2 (q M - the q smallest), and M is bounded as in closed-form-cwmed. The
+    non-increasing p = 2q/k (k times), 0, -2 (q times) has partial sums at least those weights', so kappa = |p|^2/m =
+    4 q (q+k)/(k m), increasing in q <= f. Approached by k honest values at 1/k, f at -1/f, the rest at 0, and the
+    Byzantine ones just nearer to 1/k than -1/f is.
 Computed: norm, order, counts and the witness's limit with sympy; certificates and witnesses over a grid.
 Reference: kappaguard.
 """

@@ -12,7 +12,7 @@ from kappaguard.verify.coefficients import ClosedForm
 
 
 def everywhere(form: ClosedForm, closed: Any) -> None:
-    """A closed form of kappa*, a function of (n, f, parity of n) in sympy, is at most the coefficient for all 0 <= f < n/2.
+    """kappa*, in closed form as a function of (n, f, parity of n), is at most the coefficient for all 0 <= f < n/2.
 
     With n = 2f + g, g >= 1, the difference is a rational function of f and h >= 0, where g = h + 1.
     """
@@ -45,7 +45,8 @@ def compare(form: ClosedForm, effort: Effort, report: Report, methods: tuple[Met
         methods,
         float(tightest.lower),
         float(form(n, f)),
-        f"{about} Over {len(found)} pairs (n, f), each certified, kappa* is at most {text(share(((n, f), tightest)))} of the "
-        f"coefficient (n = {n}, f = {f}) and at least {text(share(loosest))} (n = {loosest[0][0]}, f = {loosest[0][1]}).",
+        f"{about} Over {len(found)} pairs (n, f), each certified, kappa* is at most "
+        f"{text(share(((n, f), tightest)))} of the coefficient (n = {n}, f = {f}) and at least "
+        f"{text(share(loosest))} (n = {loosest[0][0]}, f = {loosest[0][1]}).",
         witness=tightest.witness,
     )

@@ -2,10 +2,11 @@
 
 Problem: nu > 0 is a constant and n >= (2 + nu) f.
 Statements: (1) CWTM has kappa = O(f/n) without NNM; (2) GM, CWTM, CWMed and Krum have kappa = O(1).
-Computed: with n = (2 + nu) f + t, t >= 0, sympy shows kappa <= 6 (1 + 2/nu)(1 + 1/nu) f/n for the paper's coefficient of CWTM,
-    kappa* <= (1 + 2/nu) f/n for the exact one, and the bounds 4 (1 + 1/nu)^2 and 6 (1 + 1/nu) for the others. More is true
-    (claim closed-form-cwtm): kappa*(CWTM) is the universal lower bound itself for all f < n/2, so CWTM is not only
-    order-optimal but optimal, and NNM cannot improve its worst case.
+Computed: with n = (2 + nu) f + t, t >= 0, sympy shows kappa <= 6 (1 + 2/nu)(1 + 1/nu) f/n for the paper's coefficient
+    of CWTM, kappa* <= (1 + 2/nu) f/n for the exact one, and the bounds 4 (1 + 1/nu)^2 and 6 (1 + 1/nu) for the
+    others. More is true (claim closed-form-cwtm): kappa*(CWTM) is the universal lower bound itself for all f < n/2,
+    so CWTM is not only order-optimal but optimal, and NNM cannot improve its worst case (claim closed-form-nnm-cwtm:
+    it costs a factor of 4).
 Reference: remark after Corollary 1, and section 4.2.
 """
 
@@ -18,7 +19,7 @@ from kappaguard.verify.claims.claim import Claim, Effort, Finding, Report
 from kappaguard.verify.claims.worst import kappa_star
 
 
-def check_cwtm(effort: Effort, report: Report) -> Finding:
+def check_cwtm(_effort: Effort, _report: Report) -> Finding:
     """The two inequalities, and the exact value at n = 3f."""
     f, nu, t = symbols("f nu t")
     n = (2 + nu) * f + t
@@ -32,13 +33,13 @@ def check_cwtm(effort: Effort, report: Report) -> Finding:
         ("symbolic", "exact"),
         float(result.lower),
         float(3 * Fraction(bad, size)),
-        "kappa* <= (1 + 2/nu) f/n, with equality at n = (2+nu) f. Shown: nu = 1, n = 15, f = 5. CWTM attains the universal lower "
-        "bound, so it is optimal and not only in order.",
+        "kappa* <= (1 + 2/nu) f/n, with equality at n = (2+nu) f. Shown: nu = 1, n = 15, f = 5. CWTM attains the "
+        "universal lower bound, so it is optimal and not only in order.",
         witness=result.witness,
     )
 
 
-def check_bounded(effort: Effort, report: Report) -> Finding:
+def check_bounded(_effort: Effort, _report: Report) -> Finding:
     """The four coefficients are bounded by constants of nu."""
     f, nu, t = symbols("f nu t")
     n = (2 + nu) * f + t
@@ -50,7 +51,8 @@ def check_bounded(effort: Effort, report: Report) -> Finding:
         ("symbolic", "exact"),
         max(values),
         16.0,
-        "f/(n-2f) <= 1/nu bounds all four. Shown: the largest of the four kappa* at n = 15, f = 5 (nu = 1) against 4 (1 + 1/nu)^2.",
+        "f/(n-2f) <= 1/nu bounds all four. Shown: the largest of the four kappa* at n = 15, f = 5 (nu = 1) against "
+        "4 (1 + 1/nu)^2.",
     )
 
 

@@ -1,11 +1,11 @@
 """The empirical kappa of the paper's figures is a square root.
 
-Problem: eq:empirical-kappa defines kappa-hat_t^2 as error^2 / variance at step t, and the text calls kappa-hat_t "an empirical
-    estimation of kappa".
-Statements: (1) kappa-hat_t is at most kappa for an (f, kappa)-robust rule, as an estimate of kappa from below would be; (2) ours:
-    kappa-hat_t^2 is.
-Computed: CWTM at n = 17, f = 4 on the input of the universal lower bound: the ratio is kappa* = 4/9, so kappa-hat is 2/3. The
-    quantity in the figures is the square root of a lower bound on kappa.
+Problem: eq:empirical-kappa defines kappa-hat_t^2 as error^2 / variance at step t, and the text calls kappa-hat_t "an
+    empirical estimation of kappa".
+Statements: (1) kappa-hat_t is at most kappa for an (f, kappa)-robust rule, as an estimate of kappa from below would
+    be; (2) ours: kappa-hat_t^2 is.
+Computed: CWTM at n = 17, f = 4 on the input of the universal lower bound: the ratio is kappa* = 4/9, so kappa-hat is
+    2/3. The quantity in the figures is the square root of a lower bound on kappa.
 Reference: appendix C (eq:empirical-kappa).
 """
 
@@ -18,7 +18,7 @@ from kappaguard.verify.claims.claim import Claim, Effort, Finding, Report
 from kappaguard.verify.claims.worst import kappa_star
 
 
-def check_plain(effort: Effort, report: Report) -> Finding:
+def check_plain(_effort: Effort, _report: Report) -> Finding:
     """The root of the ratio against kappa*."""
     result = kappa_star("cwtm", 17, 4)
     demand(result.lower == result.upper, "the input is a worst one")
@@ -27,13 +27,13 @@ def check_plain(effort: Effort, report: Report) -> Finding:
         ("exact",),
         math.sqrt(result.lower),
         float(result.lower),
-        "CWTM at n = 17, f = 4: kappa* = 4/9 but kappa-hat = 2/3 on a worst input. The definition has a square that the text "
-        "does not.",
+        "CWTM at n = 17, f = 4: kappa* = 4/9 but kappa-hat = 2/3 on a worst input. The definition has a square "
+        "that the text does not.",
         witness=result.witness,
     )
 
 
-def check_square(effort: Effort, report: Report) -> Finding:
+def check_square(_effort: Effort, _report: Report) -> Finding:
     """The ratio against kappa*."""
     result = kappa_star("cwtm", 17, 4)
     assert result.upper is not None
@@ -42,7 +42,8 @@ def check_square(effort: Effort, report: Report) -> Finding:
         ("symbolic", "exact"),
         float(result.lower),
         float(result.upper),
-        "kappa-hat_t^2 is the ratio of the honest momentums, so at most kappa by definition, with equality on a worst input.",
+        "kappa-hat_t^2 is the ratio of the honest momentums, so at most kappa by definition, with equality on a "
+        "worst input.",
         witness=result.witness,
     )
 

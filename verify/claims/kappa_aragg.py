@@ -2,15 +2,16 @@
 
 Problem: F is (f, kappa)-robust, 1 <= f <= delta_max n, delta_max < 1/2, m = n-f. F is a (delta_max, c)-ARAgg if
     E ||F - mean_S||^2 <= c (f/n) rho^2 whenever E ||X_i - X_j||^2 <= rho^2 for all i, j in S.
-Statements: (1) c = kappa n/(2f), for fixed vectors and (2) for random ones; (3) "if kappa is O(f/(n-2f)), then c = O(1)".
-Computed: (1) the pairwise ratio of simplex inputs against kappa* n/(2f). (2) Integrating (1) is linear, so it holds; and for a
-    rule that does not care about order, the honest vectors of a worst input in random order have E ||X_i - X_j||^2
-    equal for all pairs, namely 2m/(m-1) V: so the constant is kappa* n/(2f) (m-1)/m exactly. (3) The proof writes
-    kappa <= 2 M (1 - 2 delta_max) f/(n-2f) "for some absolute constant M". From kappa <= C f/(n-2f) it follows with
-    M = C / (2 (1 - 2 delta_max)), which depends on delta_max. No absolute constant will do: CWTM has kappa* = f/(n-2f), and at
-    n = 2f+1 on the unit vectors its c is at least f (2f+1) / (2f+2), which grows without bound.
-Corrected: c <= C / (2 (1 - 2 delta_max)), a constant for fixed delta_max < 1/2; or: kappa <= C f/n gives c <= C/2, which is
-    what the main text says after Definition 1.
+Statements: (1) c = kappa n/(2f), for fixed vectors and (2) for random ones; (3) "if kappa is O(f/(n-2f)), then c =
+    O(1)".
+Computed: (1) the pairwise ratio of simplex inputs against kappa* n/(2f). (2) Integrating (1) is linear, so it holds;
+    and for a rule that does not care about order, the honest vectors of a worst input in random order have E ||X_i -
+    X_j||^2 equal for all pairs, namely 2m/(m-1) V: so the constant is kappa* n/(2f) (m-1)/m exactly. (3) The proof
+    writes kappa <= 2 M (1 - 2 delta_max) f/(n-2f) "for some absolute constant M". From kappa <= C f/(n-2f) it follows
+    with M = C / (2 (1 - 2 delta_max)), which depends on delta_max. No absolute constant will do: CWTM has kappa* =
+    f/(n-2f), and at n = 2f+1 on the unit vectors its c is at least f (2f+1) / (2f+2), which grows without bound.
+Corrected: c <= C / (2 (1 - 2 delta_max)), a constant for fixed delta_max < 1/2; or: kappa <= C f/n gives c <= C/2,
+    which is what the main text says after Definition 1.
 Reference: appendix A.3, proposition on ARAgg.
 """
 
@@ -48,13 +49,13 @@ def check_fixed(effort: Effort, report: Report) -> Finding:
         ("symbolic", "exact"),
         float(witness.lower),
         float(stated),
-        f"Nothing above it; the tightest is {witness.rule} at n = {witness.n}, f = {witness.f} on the unit vectors, short of "
-        "it by the factor (m-1)/m.",
+        f"Nothing above it; the tightest is {witness.rule} at n = {witness.n}, f = {witness.f} on the unit vectors, "
+        "short of it by the factor (m-1)/m.",
         witness=witness,
     )
 
 
-def check_random(effort: Effort, report: Report) -> Finding:
+def check_random(_effort: Effort, _report: Report) -> Finding:
     """The honest vectors of a worst input in random order."""
     n, f = 17, 4
     m = n - f
@@ -74,13 +75,14 @@ def check_random(effort: Effort, report: Report) -> Finding:
         ("symbolic", "exact"),
         float(reached),
         float(stated),
-        "Expectations keep the inequality. A worst input in random order attains (m-1)/m of it, for every rule that does not "
-        "care about order; so kappa n/(2f) (m-1)/m is the exact constant. Shown: CWTM at n = 17, f = 4.",
+        "Expectations keep the inequality. A worst input in random order attains (m-1)/m of it, for every rule "
+        "that does not care about order; so kappa n/(2f) (m-1)/m is the exact constant. Shown: CWTM at n = 17, f = "
+        "4.",
         witness=witness,
     )
 
 
-def check_absolute(effort: Effort, report: Report) -> Finding:
+def check_absolute(effort: Effort, _report: Report) -> Finding:
     """CWTM at n = 2f + 1."""
     import sympy
 
@@ -96,13 +98,13 @@ def check_absolute(effort: Effort, report: Report) -> Finding:
         ("exact", "symbolic"),
         float(witness.lower),
         None,
-        f"CWTM has kappa* = f/(n-2f) for all (n, f), yet at n = {n}, f = {f} its c is at least {text(witness.lower)}, about f: "
-        "the constant in the proof is not absolute, it is C/(2(1 - 2 delta_max)).",
+        f"CWTM has kappa* = f/(n-2f) for all (n, f), yet at n = {n}, f = {f} its c is at least "
+        f"{text(witness.lower)}, about f: the constant in the proof is not absolute, it is C/(2(1 - 2 delta_max)).",
         witness=witness,
     )
 
 
-def check_depends(effort: Effort, report: Report) -> Finding:
+def check_depends(_effort: Effort, _report: Report) -> Finding:
     """c <= C/(2(1-2 delta_max)) by algebra, and attained in the limit."""
     import sympy
 
@@ -119,8 +121,8 @@ def check_depends(effort: Effort, report: Report) -> Finding:
         ("symbolic", "exact"),
         float(witness.lower),
         float(Fraction(n_shown, 2 * (n_shown - 2 * f_shown))),
-        "With kappa <= C f/(n-2f), c = kappa n/(2f) <= C/(2(1 - 2 delta_max)). Shown: CWTM (C = 1) at n = 17, f = 8, with "
-        "delta_max = f/n.",
+        "With kappa <= C f/(n-2f), c = kappa n/(2f) <= C/(2(1 - 2 delta_max)). Shown: CWTM (C = 1) at n = 17, f = "
+        "8, with delta_max = f/n.",
         witness=witness,
     )
 

@@ -3,11 +3,12 @@
 Problem: F is (f, kappa)-robust. It is (f, lambda)-resilient if ||F - mean_S|| <= lambda max over S of ||x_i - x_j||.
 Statements: (1) appendix: lambda = sqrt(kappa/2). (2) The footnote to the definition: it is enough to have
     kappa = sqrt(lambda), that is lambda = kappa^2. The two disagree: kappa^2 < sqrt(kappa/2) for kappa < 2^(-1/3).
-    (3) Ours: lambda = sqrt(kappa (m-1)/(2m)) with m = n-f, and nothing smaller follows from kappa alone.
-Computed: (1), (3) the variance is the mean of ||x_i - x_j||^2 / 2 over all m^2 ordered pairs, m of which are zero, so it is at
-    most (m-1)/(2m) times the squared diameter, with equality for a regular simplex. CWTM at n = 2f+1 with the honest vectors
-    e_1 .. e_m attains (3). (2) CWTM at n = 17, f = 4 has kappa* = 4/9, so lambda would be 16/81 = 0.198; on the input of the
-    universal lower bound its error is 4/13 = 0.308 times the diameter. The footnote is right with kappa = 2 lambda^2.
+    (3) Ours: lambda = sqrt(kappa (m-1)/(2m)) with m = n-f, which CWTM attains at n = 2f+1.
+Computed: (1), (3) the variance is the mean of ||x_i - x_j||^2 / 2 over all m^2 ordered pairs, m of which are zero, so
+    it is at most (m-1)/(2m) times the squared diameter, with equality for a regular simplex. CWTM at n = 2f+1 with
+    the honest vectors e_1 .. e_m attains (3). (2) CWTM at n = 17, f = 4 has kappa* = 4/9, so lambda would be 16/81 =
+    0.198; on the input of the universal lower bound its error is 4/13 = 0.308 times the diameter. The footnote is
+    right with kappa = 2 lambda^2.
 Reference: appendix A.3 (prop:kappa-lambda); footnote to Definition 1.
 """
 
@@ -56,7 +57,7 @@ def check_lambda(effort: Effort, report: Report) -> Finding:
     )
 
 
-def check_footnote(effort: Effort, report: Report) -> Finding:
+def check_footnote(_effort: Effort, _report: Report) -> Finding:
     """CWTM at n = 17, f = 4."""
     n, f = 17, 4
     kappa = kappa_star("cwtm", n, f).upper
@@ -69,13 +70,13 @@ def check_footnote(effort: Effort, report: Report) -> Finding:
         ("exact",),
         math.sqrt(witness.lower),
         float(allowed),
-        "CWTM at n = 17, f = 4 is (4, 4/9)-robust, certified, and kappa = sqrt(lambda) would make lambda = 16/81; an input has "
-        "error 4/13 of the diameter.",
+        "CWTM at n = 17, f = 4 is (4, 4/9)-robust, certified, and kappa = sqrt(lambda) would make lambda = 16/81; "
+        "an input has error 4/13 of the diameter.",
         witness=witness,
     )
 
 
-def check_sharp(effort: Effort, report: Report) -> Finding:
+def check_sharp(effort: Effort, _report: Report) -> Finding:
     """CWTM at n = 2f + 1 on a simplex attains it."""
     shares = []
     for f in effort.choose([1, 2, 4, 8], [1, 2, 4, 8, 12], range(1, 20)):
@@ -96,7 +97,7 @@ def check_sharp(effort: Effort, report: Report) -> Finding:
     )
 
 
-def check_footnote_corrected(effort: Effort, report: Report) -> Finding:
+def check_footnote_corrected(_effort: Effort, _report: Report) -> Finding:
     """kappa = 2 lambda^2 is statement (1) solved for kappa."""
     import sympy
 
@@ -141,7 +142,7 @@ CLAIMS = (
     ),
     Claim(
         "kappa-lambda-sharp",
-        "lambda = sqrt(kappa (m-1)/(2m)) with m = n-f, and no less follows from kappa",
+        "lambda = sqrt(kappa (m-1)/(2m)) with m = n-f will do, an equality for CWTM at n = 2f+1",
         "kappaguard",
         "proved",
         check_sharp,

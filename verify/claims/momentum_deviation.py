@@ -46,7 +46,7 @@ def one_step(h: float, delta: float, gradient: float, error: float) -> tuple[flo
     return exact, bound
 
 
-def check(effort: Effort, report: Report) -> Finding:
+def check(_effort: Effort, report: Report) -> Finding:
     """The algebra for every gamma, and the exact worst case of one step."""
     import sympy
 
@@ -64,7 +64,9 @@ def check(effort: Effort, report: Report) -> Finding:
         beta * (mean_before - gradient_before) + (1 - beta) * noise + beta * (gradient_before - gradient_now),
     )
     require_equal(
-        "eqn:dev_before_ab", (1 + h) * delta**2 + h * (1 + h) * norm**2 - (delta + h * norm) ** 2, h * (delta - norm) ** 2
+        "eqn:dev_before_ab",
+        (1 + h) * delta**2 + h * (1 + h) * norm**2 - (delta + h * norm) ** 2,
+        h * (delta - norm) ** 2,
     )
     # One coordinate is enough: the squares below are sums over coordinates.
     aggregate = gradient + delta + error
@@ -83,9 +85,7 @@ def check(effort: Effort, report: Report) -> Finding:
     }
     exact = {"delta": 1 + positive, "g": positive, "xi": positive}
     ratio = sum(exact[name] ** 2 / coefficients[name] for name in exact)
-    require_equal(
-        "worst ratio", ratio, (1 + positive) / (1 + 4 * positive) + 3 * positive / (4 * (1 + positive))
-    )
+    require_equal("worst ratio", ratio, (1 + positive) / (1 + 4 * positive) + 3 * positive / (4 * (1 + positive)))
     slack, _ = sympy.fraction(sympy.together(1 - ratio))
     require_nonnegative_coefficients("worst ratio <= 1", slack, positive)
     report(2, 3)

@@ -2,9 +2,9 @@
 
 Problem: y is the mean of the m = n-f vectors nearest to a pivot mu, S any set of m vectors.
 Statement: ||y - mean_S||^2 <= 4f/(n-f) (1/|S|) sum over S of ||x_i - mu||^2, for f < n.
-Computed: the paper's chain gives 2f/m^2 (A + B), A and B each at most the sum over S; the same follows from the triangle
-    inequality and Cauchy (2 sum over S \\ N of ||x_j - mu||)^2 <= 4 f sum. Tight for f <= n/2: f vectors of S at -1, the f
-    others at just below 1, the rest at mu = 0, re-evaluated in fractions. Search finds nothing above.
+Computed: the paper's chain gives 2f/m^2 (A + B), A and B each at most the sum over S; the same follows from the
+    triangle inequality and Cauchy (2 sum over S \\ N of ||x_j - mu||)^2 <= 4 f sum. Tight for f <= n/2: f vectors of
+    S at -1, the f others at just below 1, the rest at mu = 0, re-evaluated in fractions. Search finds nothing above.
 Reference: appendix B (lem:cva-pivot).
 """
 
@@ -67,8 +67,8 @@ def check(effort: Effort, report: Report) -> Finding:
         ("symbolic", "exact", "search"),
         float(quotient(x, Fraction(0), n - f)),
         4 * f / (n - f),
-        f"The constant cannot be improved for f <= n/2: one input reaches it up to a trifle at all {len(pairs)} pairs (n, f). "
-        f"{evaluations} inputs of a search stay below.",
+        f"The constant cannot be improved for f <= n/2: one input reaches it up to a trifle at all {len(pairs)} "
+        f"pairs (n, f). {evaluations} inputs of a search stay below.",
         witness={"n": n, "f": f, "mu": "0", "S": list(range(n - f)), "x": [str(value) for value in x]},
     )
 

@@ -24,6 +24,8 @@ Score = Callable[[Floats], Floats]
 KEPT = 48
 CHILDREN = 6
 GRAIN = 2**24
+LEAST_SPREAD = 1e-3
+"""Of the honest vectors, relative to the largest entry of the input."""
 
 
 @dataclass(frozen=True)
@@ -48,13 +50,13 @@ def probe(score: Score, n: int, f: int, rounds: int, seed: int = 0, dimensions: 
     evaluations = 0
     for d in dimensions:
         places, levels = _first(generator, n, f, d)
-        values = _judged(score, levels, places)
+        values = _judged(score, levels, places, n - f)
         evaluations += len(values)
         for turn in range(rounds):
             order = np.argsort(-values, kind="stable")[:KEPT]
             places, levels, values = places[order], levels[order], values[order]
             new_places, new_levels = _children(generator, places, levels, 0.5 * 0.5 ** (turn / max(1, rounds / 12)))
-            new_values = _judged(score, new_levels, new_places)
+            new_values = _judged(score, new_levels, new_places, n - f)
             evaluations += len(new_values)
             places, levels = np.concatenate([places, new_places]), np.concatenate([levels, new_levels])
             values = np.concatenate([values, new_values])
@@ -109,7 +111,10 @@ def _inputs(levels: Floats, places: NDArray[np.int64]) -> Floats:
     return taken
 
 
-def _judged(score: Score, levels: Floats, places: NDArray[np.int64]) -> Floats:
-    values = score(_inputs(levels, places))
-    # no spread, or a fault: not an input to build on
-    return np.where(np.isfinite(values), values, -np.inf)
+def _judged(score: Score, levels: Floats, places: NDArray[np.int64], m: int) -> Floats:
+    x = _inputs(levels, places)
+    values = score(x)
+    spread = np.max(np.ptp(x[:, :m], axis=1), axis=-1)
+    # a fault, or a spread that is lost in rounding: not an input to build on
+    sound = np.isfinite(values) & (spread > LEAST_SPREAD * np.max(np.abs(x), axis=(1, 2)))
+    return np.where(sound, values, -np.inf)

@@ -28,6 +28,7 @@ ROBUSTNESS: tuple[str, ...] = (
     "pivot",
     "bias_variance",
     "nnm",
+    "nnm_sharp",
     "bucketing_variance",
     "bucketing_fraction",
     "bucketing_size",
@@ -38,10 +39,21 @@ ROBUSTNESS: tuple[str, ...] = (
     "closed_form_gm",
     "closed_form_meamed",
     "closed_form_mda",
+    "closed_form_krum",
 )
 """The definition, the coefficients, the lower bounds, the other definitions, NNM and Bucketing."""
 
-CONVERGENCE: tuple[str, ...] = ()
+CONVERGENCE: tuple[str, ...] = (
+    "byzantine_lower_bound",
+    "dgd_convergence",
+    "dgd_nnm",
+    "momentum_drift",
+    "aggregation_error",
+    "momentum_deviation",
+    "descent_bound",
+    "dshb_convergence",
+    "dshb_nnm",
+)
 """Proposition 1, Theorems 1 and 2, their corollaries and the lemmas of D-SHB."""
 
 MODULES = ROBUSTNESS + CONVERGENCE

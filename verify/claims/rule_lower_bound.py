@@ -1,11 +1,12 @@
 """GM, CWMed and Krum are not better than a constant, however small f/n is.
 
 Problem: F is GM, CWMed or Krum, 1 <= f < n/2.
-Statement: kappa >= 1 if n-f is even and kappa >= (n-f-1)/(n-f+1) if it is odd, hence kappa >= 1/3, so kappa is Omega(1).
-Computed: the paper's input (floor((n-f)/2) values at -1, the other honest and all Byzantine ones at 1), re-evaluated in exact
-    arithmetic for every rule, both parities. An odd n-f is at least 3 (n-f >= f+1 >= 2), so the paper's own input gives
-    1/2, not 1/3, and kappa*(CWMed) = 1/2 at n = 4, f = 1: claim rule-lower-bound-half is the best constant for the three.
-    For GM alone kappa* >= 1.
+Statement: kappa >= 1 if n-f is even and kappa >= (n-f-1)/(n-f+1) if it is odd, hence kappa >= 1/3, so kappa is
+    Omega(1).
+Computed: the paper's input (floor((n-f)/2) values at -1, the other honest and all Byzantine ones at 1), re-evaluated
+    in exact arithmetic for every rule, both parities. An odd n-f is at least 3 (n-f >= f+1 >= 2), so the paper's own
+    input gives 1/2, not 1/3, and kappa*(CWMed) = 1/2 at n = 4, f = 1: claim rule-lower-bound-half is the best
+    constant for the three. For GM alone kappa* >= 1.
 Reference: appendix A.2 (prop:kappa-gar-lb).
 """
 
@@ -41,8 +42,8 @@ def check_parity(parity: int, effort: Effort, report: Report) -> Finding:
         ("exact", "symbolic"),
         float(kappa_star(rule, n, f).lower),
         float(witness.lower),
-        f"The input has the stated ratio for all three rules at {len(pairs)} pairs (n, f); kappa* is nearest to it for {rule} "
-        f"at n = {n}, f = {f}, where it is {text(share)} times as large.",
+        f"The input has the stated ratio for all three rules at {len(pairs)} pairs (n, f); kappa* is nearest to it "
+        f"for {rule} at n = {n}, f = {f}, where it is {text(share)} times as large.",
         ">=",
         witness,
     )
@@ -57,7 +58,9 @@ def check_half(effort: Effort, report: Report) -> Finding:
     """And at least 1/2, which is attained."""
     m = symbols("extra") + 3
     demand(nonnegative((m - 1) / (m + 1) - Fraction(1, 2)), "(m-1)/(m+1) >= 1/2 for m >= 3")
-    return _least(effort, report, Fraction(1, 2), "Attained by CWMed at n = 4, f = 1: no better constant for the three.")
+    return _least(
+        effort, report, Fraction(1, 2), "Attained by CWMed at n = 4, f = 1: no better constant for the three."
+    )
 
 
 def _least(effort: Effort, report: Report, bound: Fraction, about: str) -> Finding:

@@ -1,15 +1,16 @@
 """Table 1 of the paper: the coefficients without their numerical constants.
 
-Problem: Table 1 lists kappa of GM, CWTM, CWMed and Krum and a lower bound, "ignoring numerical constants", and its caption
-    says that the analysis is tight.
+Problem: Table 1 lists kappa of GM, CWTM, CWMed and Krum and a lower bound, "ignoring numerical constants", and its
+    caption says that the analysis is tight.
 Statements: (1) every entry is the appendix's coefficient divided by a number; (2) if n >= (2 + nu) f, every entry is
     kappa* up to constants that depend on nu only ("tight in order of magnitude", end of appendix A.2); (3) the caption
     alone: tight for all f < n/2.
-Computed: (1) the quotients with sympy: 4, 6, 4, 6, 1. (2) With a = 1/nu >= f/(n-2f): the entries of GM, CWMed and Krum are
-    between 1 and (1 + a)^2 and their kappa* at least 1/2 (claim rule-lower-bound-half), that of CWTM is at most 1 + a times
-    its kappa*. (3) At n = 2f + 1, kappa*/entry is 1/(f+1) for CWTM and f/(f+1)^2 for GM and CWMed, which tends to 0: the
-    entries are too large by a factor 1 + f/(n-2f). The table with kappa* in it would read floor(n/2)/(ceil(n/2)-f) for GM,
-    f/(n-2f) for CWTM and (m-k)/k for CWMed: of order 1 + f/(n-2f), f/(n-2f), 1 + f/(n-2f) (claims closed-form-*).
+Computed: (1) the quotients with sympy: 4, 6, 4, 6, 1. (2) With a = 1/nu >= f/(n-2f): the entries of GM, CWMed and
+    Krum are between 1 and (1 + a)^2 and their kappa* at least 1/2 (claim rule-lower-bound-half), that of CWTM is at
+    most 1 + a times its kappa*. (3) At n = 2f + 1, kappa*/entry is 1/(f+1) for CWTM and f/(f+1)^2 for GM and CWMed,
+    which tends to 0: the entries are too large by a factor 1 + f/(n-2f). The table with kappa* in it would read
+    floor(n/2)/(ceil(n/2)-f) for GM, f/(n-2f) for CWTM and (m-k)/k for CWMed: of order 1 + f/(n-2f), f/(n-2f), 1 +
+    f/(n-2f) (claims closed-form-*).
 Reference: Table 1 (tab:kappa) and its caption; end of appendix A.2.
 """
 
@@ -25,7 +26,7 @@ from kappaguard.verify.coefficients import TABLE_CWMED, TABLE_CWTM, TABLE_GM, TA
 ENTRIES: tuple[ClosedForm, ...] = (TABLE_GM, TABLE_CWTM, TABLE_CWMED, TABLE_KRUM)
 
 
-def check_constants(effort: Effort, report: Report) -> Finding:
+def check_constants(_effort: Effort, _report: Report) -> Finding:
     """The appendix divided by the table."""
     rows = table_one()
     demand([row.constant for row in rows] == [4, 6, 4, 6, 1], "the constants are 4, 6, 4, 6 and 1")
@@ -62,7 +63,7 @@ def check_order(effort: Effort, report: Report) -> Finding:
     )
 
 
-def check_caption(effort: Effort, report: Report) -> Finding:
+def check_caption(effort: Effort, _report: Report) -> Finding:
     """n = 2f + 1: the quotient of kappa* and the entry tends to zero."""
     import sympy
 
@@ -75,15 +76,20 @@ def check_caption(effort: Effort, report: Report) -> Finding:
         (rule,) = form.rules
         result = kappa_star(rule, 2 * big + 1, big)
         assert result.upper is not None
-        shown[rule] = {"n": 2 * big + 1, "f": big, "kappa_star": str(result.upper), "table": str(form(2 * big + 1, big))}
+        shown[rule] = {
+            "n": 2 * big + 1,
+            "f": big,
+            "kappa_star": str(result.upper),
+            "table": str(form(2 * big + 1, big)),
+        }
         demand(result.upper <= Fraction(form(2 * big + 1, big)) * Fraction(1, big), f"{rule} is below its entry by 1/f")
     return Finding(
         "refuted",
         ("symbolic", "exact"),
         1 / (big + 1),
         None,
-        f"At n = 2f+1, f = {big}, kappa* of CWTM is 1/{big + 1} of its entry and kappa* of GM and CWMed about the same share "
-        "of theirs: no constant makes the table tight without n >= (2 + nu) f.",
+        f"At n = 2f+1, f = {big}, kappa* of CWTM is 1/{big + 1} of its entry and kappa* of GM and CWMed about the "
+        "same share of theirs: no constant makes the table tight without n >= (2 + nu) f.",
         ">=",
         {"certified": shown},
     )

@@ -5,14 +5,14 @@ Statement: sum over I \\ S of (x_i - y)^2 <= sum over S \\ I of (x_i - y)^2.
 The paper's proof: with q = |I \\ S|, the low places I- and the high places I+ hold at least q elements of S each, so
     there is an injection psi of I \\ S into the pairs (I- and S) x (I+ and S), and phi(i), the one of the two that is
     farther from y, is said to be an injection into S \\ I. That does not follow: an injection into pairs may use one
-    low place twice, and then phi may send two places to it. ``trimmed-mean-injection`` is that step, read literally, and
-    is refuted at n = 6, f = 2.
+    low place twice, and then phi may send two places to it. ``trimmed-mean-injection`` is that step, read literally,
+    and is refuted at n = 6, f = 2.
 Repair: choose psi one to one in each component, which is possible because both sides have at least q elements. If
     phi(i) = phi(j), both lie in I- or both in I+ (they are disjoint), so a component of psi agrees and i = j. So the
     lemma holds, for every real y and not only for the mean.
-Computed: the counts and the repaired injection for every S of every n up to a size; the inequality on all small integer
-    inputs in exact arithmetic; and the tight constant on the family x = -f (n - 2f times), n - 2f (2f times, half of them
-    outside S): (n-2f)^2 / ((n-2f)^2 + f^2), which tends to 1.
+Computed: the counts and the repaired injection for every S of every n up to a size; the inequality on all small
+    integer inputs in exact arithmetic; and the tight constant on the family x = -f (n - 2f times), n - 2f (2f times,
+    half of them outside S): (n-2f)^2 / ((n-2f)^2 + f^2), which tends to 1.
 Reference: appendix A.1 (lem:tmean-main).
 """
 
@@ -74,7 +74,7 @@ def check_lemma(effort: Effort, report: Report) -> Finding:
     )
 
 
-def check_injection(effort: Effort, report: Report) -> Finding:
+def check_injection(_effort: Effort, _report: Report) -> Finding:
     """An injection into pairs for which phi is not one."""
     x, f, subset = (-10, 0, 0, 0, 1, 1), 2, (0, 1, 4, 5)
     psi = {2: (0, 4), 3: (0, 5)}
@@ -88,8 +88,8 @@ def check_injection(effort: Effort, report: Report) -> Finding:
         ("exact",),
         1.0,
         2.0,
-        "With x = (-10, 0, 0, 0, 1, 1), S = {1, 2, 5, 6}, psi(3) = (1, 5) and psi(4) = (1, 6), phi(3) = phi(4) = 1: two "
-        "places have one image.",
+        f"With x = (-10, 0, 0, 0, 1, 1), S = {1, 2, 5, 6}, psi(3) = (1, 5) and psi(4) = (1, 6), phi(3) = phi(4) = "
+        "1: two places have one image.",
         "==",
         {
             "n": 6,
@@ -124,8 +124,8 @@ def check_repaired(effort: Effort, report: Report) -> Finding:
         ("exact", "symbolic"),
         1.0,
         1.0,
-        f"phi is one to one for all {text(tried)} choices of S and of the farther side up to n = {most}; in general, equal "
-        "images lie on one side, where psi is one to one.",
+        f"phi is one to one for all {text(tried)} choices of S and of the farther side up to n = {most}; in "
+        "general, equal images lie on one side, where psi is one to one.",
         "==",
     )
 

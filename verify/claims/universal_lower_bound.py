@@ -2,10 +2,10 @@
 
 Problem: F is any rule, f < n.
 Statement: if F is (f, kappa)-robust, then n > 2f and kappa >= f/(n-2f).
-Computed: on the input of n-f zeros and f ones, S = the first n-f forces F = 0. For 2f >= n the last n-f are all ones and
-    force F = 1, a contradiction: both sets are written out for every n up to a size. For n > 2f the ratio of the last n-f
-    is f/(n-2f), by sympy and in exact arithmetic for every built-in rule. CWTM attains it (claim closed-form-cwtm), so the
-    bound is the best possible for every (n, f).
+Computed: on the input of n-f zeros and f ones, S = the first n-f forces F = 0. For 2f >= n the last n-f are all ones
+    and force F = 1, a contradiction: both sets are written out for every n up to a size. For n > 2f the ratio of the
+    last n-f is f/(n-2f), by sympy and in exact arithmetic for every built-in rule. CWTM attains it (claim
+    closed-form-cwtm), so the bound is the best possible for every (n, f).
 Reference: appendix A.2 (prop:kappa-lb).
 """
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from kappaguard.verify.claims.claim import Claim, Effort, Finding, Report
 
 
-def check(effort: Effort, report: Report) -> Finding:
+def check(_effort: Effort, _report: Report) -> Finding:
     """Compare the two matrices entry by entry."""
     import sympy
 

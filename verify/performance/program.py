@@ -86,8 +86,9 @@ class Descent:
         fixed: tuple[float, float] | None = None,
         price: float | None = None,
     ) -> Estimate:
-        import cvxpy
+        import cvxpy as typed
 
+        cvxpy: Any = typed  # its own types know neither sum nor multiply
         count = self.steps
         gram = cvxpy.Variable((2 * count, 2 * count), PSD=True)
         losses = cvxpy.Variable(count)
@@ -116,9 +117,7 @@ class Descent:
         else:
             chosen = self.output - 1
             objective = square(gradients[chosen])
-            constraints += [
-                square(aggregates[chosen]) <= square(aggregates[i]) for i in range(count) if i != chosen
-            ]
+            constraints += [square(aggregates[chosen]) <= square(aggregates[i]) for i in range(count) if i != chosen]
         if weights is not None:
             constraints.append(weights[0] * error + weights[1] * gap / count == 1)
         elif fixed is not None:
@@ -133,11 +132,11 @@ class Descent:
             problem.solve(solver=solver, **OPTIONS.get(solver, {}))
         if problem.status not in {"optimal", "optimal_inaccurate"}:
             raise ArithmeticError(f"{solver} ends with {problem.status} on {self}")
-        vectors = _factor(gram.value)
+        vectors = _factor(np.asarray(gram.value, dtype=float))
         return Estimate(
             float(problem.value),
-            float(error.value),
-            float(gap.value),
+            float(np.asarray(error.value, dtype=float)),
+            float(np.asarray(gap.value, dtype=float)),
             vectors[:count],
             vectors[count:],
             np.asarray(losses.value, dtype=float),
@@ -151,9 +150,9 @@ OPTIONS: dict[str, dict[str, Any]] = {"SCS": {"eps_abs": 1e-7, "eps_rel": 1e-7, 
 def _interpolation(gradients: Floats, points: Floats, i: int, j: int) -> Floats:
     """The matrix of the interpolation condition f_i >= f_j + ..., for L = 1."""
     turn, move = gradients[i] - gradients[j], points[i] - points[j]
-    form: Floats = np.outer(gradients[j], move) + (
-        np.outer(turn, turn) - np.outer(move, move) + 2 * np.outer(turn, move)
-    ) / 4
+    form: Floats = (
+        np.outer(gradients[j], move) + (np.outer(turn, turn) - np.outer(move, move) + 2 * np.outer(turn, move)) / 4
+    )
     return form
 
 

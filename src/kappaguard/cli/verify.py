@@ -2,62 +2,177 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-N, F = 17, 4
-HEADINGS = ["rule", "claimed coefficient", f"at n = {N}, f = {F}", "source"]
-NOTICE = (
-    "The claims are not implemented yet: nothing is proved or refuted here. "
-    f"The table only evaluates the coefficients that are claimed for the built-in rules at n = {N}, f = {F}."
-)
+from kappaguard import __version__
+
+if TYPE_CHECKING:
+    from kappaguard.verify.claims.claim import Claim, Effort, Report
+    from kappaguard.verify.claims.run import Outcome
+
+CHANGED = 1
+HEADINGS = ["claim", "statement", "verdict", "methods", "computed", "stated", "tightness"]
 
 
 def verify(
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the report goes.")] = Path("kappa-report"),
-) -> None:
-    """Check every claim and write the report. (No claim is implemented yet: it tabulates coefficients.)"""
-    from kappaguard.cli.output import markdown_table, print_table
-
-    rows = _rows()
-    # As code, so that the stars of a formula are not read as emphasis.
-    as_code = [(rule, f"`{coefficient}`", *rest) for rule, coefficient, *rest in rows]
-    report = f"# kappaguard report\n\n{NOTICE}\n\n{markdown_table(HEADINGS, as_code)}"
-    path = _write(report, out)
-    print_table(HEADINGS, rows)
-    typer.echo(f"{NOTICE}\nReport: {path}")
-
-
-def _rows() -> list[tuple[str, str, str, str]]:
-    from kappaguard.cli.catalogue import entries
-    from kappaguard.rules.expression import evaluate
-
-    return [
-        (
-            entry.name,
-            entry.coefficient or "none",
-            _shown(evaluate(entry.coefficient, n=N, f=F)) if entry.coefficient else "",
-            entry.source or "",
-        )
-        for entry in entries()
-        if entry.kind == "rule"
-    ]
-
-
-def _shown(value: Fraction | float) -> str:
-    return str(value) if float(value).is_integer() else f"{value} ≈ {float(value):.6g}"
-
-
-def _write(report: str, folder: Path) -> Path:
+    quick: Annotated[bool, typer.Option("--quick", help="Take less than a minute.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="Take as long as it needs.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Compute finished claims again.")] = False,
+) -> int:
+    """Check every claim and write the report: exit code 0 if all verdicts are the recorded ones, 1 if one changed."""
     from kappaguard.rules.errors import InputError
+    from kappaguard.verify.claims.claim import Effort
+    from kappaguard.verify.claims.registry import claims
+    from kappaguard.verify.claims.run import run
 
-    path = folder / "report.md"
+    if quick and full:
+        raise InputError("--quick and --full exclude each other")
+    effort = Effort.QUICK if quick else Effort.FULL if full else Effort.DEFAULT
+    every = claims()
+    outcomes: list[Outcome] = []
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        path.write_text(report, encoding="utf-8")
+        out.mkdir(parents=True, exist_ok=True)
+        with _Bar(len(every)) as bar:
+            try:
+                for outcome in run(every, effort, out, fresh, bar.claim):
+                    outcomes.append(outcome)
+                    bar.done()
+            except KeyboardInterrupt:
+                _write(outcomes, effort, False, out)
+                typer.echo(
+                    f"interrupted: {len(outcomes)} of {len(every)} claims are done; run again to go on", err=True
+                )
+                raise typer.Abort from None
+        path = _write(outcomes, effort, True, out)
     except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror}") from None
+        raise InputError(f"cannot write to {out}: {error.strerror or error}") from None
+    return _conclude(outcomes, path)
+
+
+class _Bar:
+    """A progress bar on the terminal; nothing when nobody looks."""
+
+    def __init__(self, total: int) -> None:
+        import sys
+
+        self.bar: Any = None
+        if sys.stderr.isatty():
+            from rich.console import Console
+            from rich.progress import Progress
+
+            self.bar = Progress(console=Console(stderr=True), transient=True)
+            self.all = self.bar.add_task("claims", total=total)
+            self.one = self.bar.add_task("", total=None)
+
+    def __enter__(self) -> _Bar:
+        if self.bar is not None:
+            self.bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.bar is not None:
+            self.bar.stop()
+
+    def claim(self, claim: Claim) -> Report:
+        """A claim begins; what is to be told of its steps."""
+        if self.bar is None:
+            return lambda done, total: None
+        # names are ours, and hold no markup
+        self.bar.reset(self.one, total=None, description=claim.name)
+        return lambda done, total: self.bar.update(self.one, completed=done, total=total)
+
+    def done(self) -> None:
+        """A claim is finished."""
+        if self.bar is not None:
+            self.bar.advance(self.all)
+
+
+def _conclude(outcomes: Sequence[Outcome], path: Path) -> int:
+    from kappaguard.cli.output import print_table
+
+    print_table(HEADINGS, [_row(outcome) for outcome in outcomes])
+    counts = {verdict: sum(each.verdict == verdict for each in outcomes) for verdict in ("proved", "refuted", "open")}
+    listed = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
+    again = sum(outcome.reused for outcome in outcomes)
+    kept = f" ({again} from an earlier run; --fresh computes them again)" if again else ""
+    typer.echo(f"{len(outcomes)} claims: {listed}{kept}\nReport: {path}")
+    changed = [outcome for outcome in outcomes if not outcome.as_expected]
+    for outcome in changed:
+        reason = f" ({outcome.error})" if outcome.error else ""
+        expected = outcome.claim.expected
+        typer.echo(f"changed: {outcome.claim.name} was {expected} and is {outcome.verdict}{reason}", err=True)
+    return CHANGED if changed else 0
+
+
+def _row(outcome: Outcome) -> list[str]:
+    claim, finding = outcome.claim, outcome.finding
+    numbers = (finding.computed, finding.stated, finding.tightness) if finding else (None, None, None)
+    methods = ", ".join(finding.methods) if finding else ""
+    return [claim.name, claim.statement, outcome.verdict, methods, *map(_shown, numbers)]
+
+
+def _shown(value: float | None) -> str:
+    return "" if value is None else f"{value:.6g}"
+
+
+def _write(outcomes: Sequence[Outcome], effort: Effort, complete: bool, folder: Path) -> Path:
+    from kappaguard.verify.claims.run import write_results
+    from kappaguard.verify.claims.store import write
+
+    write_results(outcomes, effort, complete, folder)
+    path = folder / "report.md"
+    write(path, _report(outcomes, effort, complete))
     return path
+
+
+def _report(outcomes: Sequence[Outcome], effort: Effort, complete: bool) -> str:
+    lines = ["# kappaguard report", "", f"Version {__version__}, effort {effort.value}, {len(outcomes)} claims."]
+    if not complete:
+        lines += ["", "The run was interrupted; the claims that follow are those that were finished."]
+    lines += ["", _table(outcomes)]
+    for outcome in outcomes:
+        lines += _section(outcome)
+    return "\n".join(lines)
+
+
+def _table(outcomes: Sequence[Outcome]) -> str:
+    rows = [HEADINGS, ["---"] * len(HEADINGS), *([_escaped(cell) for cell in _row(outcome)] for outcome in outcomes)]
+    return "".join("| " + " | ".join(row) + " |\n" for row in rows)
+
+
+def _section(outcome: Outcome) -> list[str]:
+    claim, finding = outcome.claim, outcome.finding
+    lines = [f"## {_escaped(claim.name)}: {outcome.verdict}", "", f"{_escaped(claim.statement)}.", ""]
+    facts = [f"Source: {_escaped(claim.source)}."]
+    if claim.corrects:
+        facts.append(f"Corrects {_escaped(claim.corrects)}.")
+    if not outcome.as_expected:
+        facts.append(f"**Changed: the recorded verdict is {claim.expected}.**")
+    lines += [" ".join(facts), ""]
+    if outcome.error:
+        lines += [f"The check failed: {_escaped(outcome.error)}", ""]
+    if finding is None:
+        return lines
+    lines += [_escaped(finding.detail), ""]
+    details = [("methods", ", ".join(finding.methods)), ("seconds", f"{outcome.seconds:.2f}")]
+    if finding.computed is not None:
+        stated = "" if finding.stated is None else f" {finding.relation} {_shown(finding.stated)} stated"
+        details.insert(0, ("computed", f"{_shown(finding.computed)}{stated}"))
+    if finding.budget is not None:
+        tried = finding.budget
+        details.append(("tried", f"{tried.evaluations} evaluations, {tried.seconds:.1f} s, seed {tried.seed}"))
+    lines += [f"- {name}: {_escaped(value)}" for name, value in details]
+    if outcome.witness_name is not None:
+        lines.append(f"- witness: [{_escaped(outcome.witness_name)}]({outcome.witness_name})")
+    return [*lines, ""]
+
+
+def _escaped(text: str) -> str:
+    """Text that Markdown shows as it is."""
+    marked = "".join(f"\\{character}" if character in "\\`*_[]<>#|$~!" else character for character in text)
+    return " ".join(marked.split())

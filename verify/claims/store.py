@@ -1,0 +1,156 @@
+"""Finished claims on disk, one file each, so that an interrupted run goes on where it was.
+
+A finding is reused only for the same claim, effort and version, and the same sources: the claim's own file and
+everything of ``rules``, ``search``, ``training`` and ``verify`` but the files of other claims. A file that cannot be
+read is as good as none.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import inspect
+import json
+import os
+import tempfile
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import kappaguard
+from kappaguard.rules.witness import SCHEMA as WITNESS_SCHEMA
+from kappaguard.rules.witness import Witness, from_json
+from kappaguard.verify.claims.claim import Budget, Claim, Effort, Finding
+from kappaguard.verify.claims.registry import MODULES
+
+SCHEMA = "kappaguard-claim/1"
+ROOMS = ("rules", "search", "training", "verify")
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A finding and how long it took."""
+
+    finding: Finding
+    seconds: float
+
+
+class Store:
+    """The findings in a folder."""
+
+    def __init__(self, folder: Path, effort: Effort) -> None:
+        self.folder = folder
+        self.effort = effort
+
+    def load(self, claim: Claim) -> Stored | None:
+        """The finding of an earlier run, if it is still what the check would find."""
+        try:
+            data = json.loads(self.path(claim).read_text(encoding="utf-8"))
+            if data["schema"] != SCHEMA or data["key"] != self.key(claim):
+                return None
+            return Stored(_finding(data["finding"]), float(data["seconds"]))
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            return None
+
+    def save(self, claim: Claim, stored: Stored) -> None:
+        """Keep a finding; a reader, or a run that was killed, never sees half of it."""
+        data = {
+            "schema": SCHEMA,
+            "key": self.key(claim),
+            "seconds": stored.seconds,
+            "finding": _plain(stored.finding),
+        }
+        write(self.path(claim), json.dumps(data, indent=1) + "\n")
+
+    def path(self, claim: Claim) -> Path:
+        """Where the finding of a claim is."""
+        return self.folder / f"{claim.name}.{self.effort.value}.json"
+
+    def key(self, claim: Claim) -> dict[str, str]:
+        """What a stored finding depends on."""
+        return {
+            "claim": claim.name,
+            "effort": self.effort.value,
+            "version": kappaguard.__version__,
+            "sources": source_hash(claim),
+        }
+
+
+def source_hash(claim: Claim) -> str:
+    """A hash of the claim's own file and of all that it may call."""
+    check = claim.check
+    function = inspect.unwrap(getattr(check, "func", check))
+    own = Path(inspect.getsourcefile(function) or "")
+    content = own.read_bytes() if own.is_file() else b""
+    return hashlib.sha256(shared_hash().encode() + content).hexdigest()
+
+
+@lru_cache(maxsize=1)
+def shared_hash() -> str:
+    """A hash of the rooms without the files of claims."""
+    root = Path(kappaguard.__file__).parent
+    others = {f"{name}.py" for name in MODULES}
+    digest = hashlib.sha256()
+    for room in ROOMS:
+        # the rooms are links in a checkout and folders in an installation
+        folder = Path(__import__(f"kappaguard.{room}", fromlist=[room]).__file__ or root / room).parent
+        for path in sorted(path for suffix in ("py", "c", "h") for path in folder.rglob(f"*.{suffix}")):
+            if path.parent.name == "claims" and path.name in others:
+                continue
+            digest.update(str(path.relative_to(folder)).encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file in one step."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as stream:
+            stream.write(text)
+        Path(temporary).chmod(0o644)
+        Path(temporary).replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            Path(temporary).unlink()
+        raise
+
+
+def number(value: float | None) -> float | str | None:
+    """As JSON has it: infinity as a text."""
+    return str(value) if value is not None and abs(value) == float("inf") else value
+
+
+def witness_json(witness: Witness | dict[str, Any]) -> str:
+    """A witness as the text of its file."""
+    return witness.to_json() if isinstance(witness, Witness) else json.dumps(witness, indent=2) + "\n"
+
+
+def _plain(finding: Finding) -> dict[str, Any]:
+    return {
+        "verdict": finding.verdict,
+        "methods": list(finding.methods),
+        "computed": number(finding.computed),
+        "stated": number(finding.stated),
+        "relation": finding.relation,
+        "detail": finding.detail,
+        "witness": None if finding.witness is None else json.loads(witness_json(finding.witness)),
+        "budget": None if finding.budget is None else asdict(finding.budget),
+    }
+
+
+def _finding(data: dict[str, Any]) -> Finding:
+    witness = data["witness"]
+    if isinstance(witness, dict) and witness.get("schema") == WITNESS_SCHEMA:
+        witness = from_json(json.dumps(witness))
+    return Finding(
+        verdict=data["verdict"],
+        methods=tuple(data["methods"]),
+        computed=None if data["computed"] is None else float(data["computed"]),
+        stated=None if data["stated"] is None else float(data["stated"]),
+        detail=data["detail"],
+        relation=data["relation"],
+        witness=witness,
+        budget=None if data["budget"] is None else Budget(**data["budget"]),
+    )
