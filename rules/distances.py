@@ -26,18 +26,26 @@ FARTHEST = 1e304
 
 
 def squared_distances(x: Array) -> Array:
-    """D for x of shape (..., n, d): (..., n, n), in float64 or fractions, zero on the diagonal.
+    """D for x of shape (..., n, d): (..., n, n), in float64, or in integers for fractions; zero on the diagonal.
 
     A row with an infinite entry is infinitely far from every other row. NaN is refused.
     """
     if is_exact(x):
-        return _from_differences(x)
+        return _from_differences(_whole(x))
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         distances = native.squared_distances(x) if native.applies(x) else _plain(in_double(x))
         if x.shape[-2] > 1 and is_safe(distances) and not _vanished(x, distances):
             return distances
         reject_nan(x)
         return _in_robust_units(in_double(x))
+
+
+def _whole(x: Array) -> Array:
+    """Fractions as integers in units of their common denominator, on which Python is ten times as quick."""
+    scale = math.lcm(*(entry.denominator for entry in x.flat))
+    result = np.empty(x.size, dtype=object)
+    result[:] = [entry.numerator * (scale // entry.denominator) for entry in x.flat]
+    return result.reshape(x.shape)
 
 
 def _plain(x: Array) -> Array:

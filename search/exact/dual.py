@@ -50,6 +50,8 @@ class Proof:
 
 def prove(cell: Cell, *, solver: str = "CLARABEL") -> Proof:
     """A kappa next to the least one, with multipliers that prove it."""
+    if not np.any(cell.error.matrix):
+        return Proof(Fraction(0), (Fraction(0),) * len(cell.inequalities))
     numbers = _Numbers(cell)
     program = _by_clarabel if solver == "CLARABEL" else _by_cvxpy
     best = program(numbers, None, solver)
@@ -78,21 +80,25 @@ def worst_case(cell: Cell, *, solver: str = "CLARABEL") -> tuple[NDArray[np.floa
     cp: Any = cvxpy
     numbers = _Numbers(cell)
     gram = cp.Variable((numbers.size, numbers.size), PSD=True)
-    scatter = cp.Variable(len(cell.error.scatter), nonneg=True)
-    slack = cp.Variable(max(1, len(cell.limits)), nonneg=True)
+    scatter = cp.Variable(max(1, numbers.scatters.shape[1]), nonneg=True)
+    slack = cp.Variable(max(1, len(numbers.limits)), nonneg=True)
+    scales = np.maximum(np.abs(numbers.scatters).max(axis=0), 1e-300)
 
-    def value(form: Form) -> Any:
-        return cp.sum(cp.multiply(numbers.basis.T @ form.matrix @ numbers.basis, gram)) + form.scatter @ scatter
+    def value(matrix: NDArray[np.float64], weights: NDArray[np.float64]) -> Any:
+        spread = (weights / scales) @ scatter if len(weights) else 0.0
+        return cp.sum(cp.multiply(matrix, gram)) + spread
 
-    conditions = [value(cell.variance) <= 1]
-    for index, form in enumerate(cell.inequalities):
-        column = np.array([row[index] for row in cell.limits] or [0.0])
-        conditions.append(value(form) + column @ slack >= 0)
-    conditions += [scatter[index] == 0 for index, used in enumerate(numbers.scattered) if not used]
-    _solve(cp.Problem(cp.Maximize(value(cell.error)), conditions), solver)
+    conditions = [value(numbers.matrices[0], numbers.scatters[0]) <= 1]
+    for index in range(1, len(numbers.matrices)):
+        allowed = numbers.limits[:, index - 1] @ slack if len(numbers.limits) else 0.0
+        conditions.append(allowed - value(numbers.matrices[index], numbers.scatters[index]) >= 0)
+    _solve(cp.Problem(cp.Maximize(value(numbers.constant, numbers.constant_scatter)), conditions), solver)
     values, vectors = np.linalg.eigh(np.asarray(gram.value))
     means = numbers.basis @ (vectors * np.sqrt(np.maximum(values, 0.0)))
-    return means, np.maximum(np.asarray(scatter.value, dtype=float), 0.0)
+    scatters = np.zeros(len(cell.error.scatter))
+    if numbers.scatters.size:
+        scatters[numbers.scattered] = np.maximum(np.asarray(scatter.value, dtype=float), 0.0) / scales
+    return means, scatters
 
 
 class _Numbers:
@@ -163,7 +169,8 @@ def _by_clarabel(numbers: _Numbers, limit: float | None, solver: str) -> NDArray
     cones = [clarabel.NonnegativeConeT(nonnegative), clarabel.PSDTriangleConeT(size)]
     whole = csc_matrix(np.hstack([matrix, depth]))
     solution = clarabel.DefaultSolver(csc_matrix((count + 1, count + 1)), goal, whole, right, cones, settings).solve()
-    return np.maximum(np.array(solution.x)[:count], 0.0)
+    found: NDArray[np.float64] = np.maximum(np.array(solution.x)[:count], 0.0)
+    return found
 
 
 def _packed(matrix: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -19,11 +19,17 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from kappaguard.rules.krum import Krum
 from kappaguard.search.exact.dual import Cell, worst_case
 from kappaguard.search.exact.forms import Orbits
 from kappaguard.search.exact.vectors import rows
 
 ROLES = ("near", "far", "ally")
+TRIFLES = (1e-8, 3e-8, 1e-7, 1e-6, 1e-5, 1e-4)
+BITS = 40
 
 
 class Key(NamedTuple):
@@ -88,28 +94,49 @@ def named(n: int, f: int, key: Key) -> tuple[list[list[str]], Cell]:
     return [[f"{j}>{i}" for i in others] for j, others in chosen], cell(n, f, key)
 
 
-def worst_input(
-    n: int, f: int, key: Key, trifle: float = 1e-8, bits: int = 40
-) -> tuple[list[list[Fraction]], list[int]]:
+def worst_input(n: int, f: int, key: Key) -> tuple[list[list[Fraction]], list[int]]:
     """An input of the cell whose ratio is its largest one, up to a trifle; and the honest indices.
 
-    Order: y, near, far, ally, then the Byzantine vectors that play no part, far away. y is moved towards the mean of
-    its neighbours by the trifle, which lowers its score below all others.
+    Order: y, near, far, ally, then the Byzantine vectors that play no part, far away. y and its allies are moved
+    towards its honest neighbours by a trifle, which lowers y's score below all others. Few corners for the scattered
+    roles are tried first, and the trifle is as small as it can be for y to be selected.
     """
     roles = orbits(n, f, key)
     means, scatters = worst_case(cell(n, f, key))
-    names = roles.names
-    toward = [name for name in ("near", "ally") if roles.size(name)]
-    total = sum(roles.size(name) for name in toward)
-    if total:
-        centre = sum(roles.size(name) * means[names.index(name)] for name in toward) / total
-        means[names.index("y")] += trifle * (centre - means[names.index("y")])
-    groups = rows(roles, means, scatters, bits)
-    x = [row for name in names for row in groups[name]]
-    roles_of = [name for name in names for _ in groups[name]]
-    honest = [index for index, name in enumerate(roles_of) if name in roles.honest]
+    best: tuple[float, list[list[Fraction]], list[int]] | None = None
+    for groups in sorted({min(groups, n) for groups in (2, 3, 5, 8, n)}):
+        for trifle in TRIFLES:
+            x, honest = _arrange(n, roles, means, scatters, groups, trifle)
+            ratio = _ratio(x, honest, f)
+            if best is None or ratio > best[0] * (1 + 1e-7):
+                best = (ratio, x, honest)
+            if ratio > 0 and ratio >= best[0]:
+                break
+    assert best is not None
+    return best[1:]
+
+
+def _arrange(
+    n: int, roles: Orbits, means: NDArray[np.float64], scatters: NDArray[np.float64], groups: int, trifle: float
+) -> tuple[list[list[Fraction]], list[int]]:
+    names, moved = roles.names, means.copy()
+    if "near" in names:
+        for name in ("y", "ally"):
+            if name in names:
+                moved[names.index(name)] += trifle * (means[names.index("near")] - means[names.index(name)])
+    vectors = rows(roles, moved, scatters, groups, BITS)
+    x = [row for name in names for row in vectors[name]]
+    honest = [index for index, name in enumerate(name for name in names for _ in vectors[name]) if name in roles.honest]
     idle = n - len(x)
     if idle:
         far = 1000 * (1 + max(abs(value) for row in x for value in row))
         x = [[*row, Fraction(0)] for row in x] + [[Fraction(0)] * len(x[0]) + [far * (1 + k)] for k in range(idle)]
     return x, honest
+
+
+def _ratio(x: list[list[Fraction]], honest: list[int], f: int) -> float:
+    """The ratio in floats, to choose between arrangements; the judge evaluates the chosen one exactly."""
+    points = np.array([[float(value) for value in row] for row in x])
+    mean = points[honest].mean(axis=0)
+    error = Krum(f=f)(points) - mean
+    return float(error @ error / ((points[honest] - mean) ** 2).sum(axis=1).mean())

@@ -40,7 +40,7 @@ def find(rule: str, n: int, f: int, report: Report = _silent) -> Found:
 def _ordered(rule: str) -> Callable[[int, int, Report], Found]:
     def program(n: int, f: int, report: Report) -> Found:
         report(1, 1)
-        x = ordered.worst_input(rule, n, f) if f else [[Fraction(0)]] * n
+        x = ordered.worst_input(rule, n, f) if f or rule == "cwmed" else [[Fraction(0)]] * n
         return Found(x, list(range(n - f)), ordered.kappa(rule, n, f), ordered.certificate(rule, n, f), 0)
 
     return program

@@ -14,30 +14,30 @@ NEGLIGIBLE = 1e-9
 
 
 def rows(
-    roles: Orbits, means: NDArray[np.float64], scatters: NDArray[np.float64], bits: int
+    roles: Orbits, means: NDArray[np.float64], scatters: NDArray[np.float64], groups: int, bits: int
 ) -> dict[str, list[list[Fraction]]]:
     """Vectors per role: its mean plus the corners of a regular simplex of the right size, in new coordinates.
 
-    The corners e_i - (1/n) sum_k e_k are all equally far from each other and from their mean; their scatter is n - 1.
+    The corners e_i - (1/k) sum_j e_j are all equally far from each other and from their mean; their scatter is
+    k - 1. With at most ``groups`` corners, the members take turns, which keeps the dimension small.
     """
-    means = means[:, np.abs(means).max(axis=0) > NEGLIGIBLE] if means.size else means
-    widths = {
-        name: size if size > 1 and scatters[index] > NEGLIGIBLE else 0
-        for index, (name, size) in enumerate((name, roles.size(name)) for name in roles.names)
-    }
+    means = means[:, np.abs(means).max(axis=0) > NEGLIGIBLE * np.abs(means).max()]
+    corners = [
+        min(roles.size(name), groups) if roles.size(name) > 1 and scatter > NEGLIGIBLE else 0
+        for name, scatter in zip(roles.names, scatters, strict=True)
+    ]
     result: dict[str, list[list[Fraction]]] = {}
-    before, total = 0, sum(widths.values())
     for index, name in enumerate(roles.names):
         mean = [_round(value, bits) for value in means[index]]
-        size, width = roles.size(name), widths[name]
-        scale = _round(math.sqrt(scatters[index] / (size - 1)), bits) if width else Fraction(0)
+        size, width, before = roles.size(name), corners[index], sum(corners[:index])
+        spread = size * (1 - 1 / width) if width else 1.0
+        scale = _round(math.sqrt(scatters[index] / spread), bits)
         result[name] = []
         for member in range(size):
-            simplex = [Fraction(0)] * total
+            simplex = [Fraction(0)] * sum(corners)
             for k in range(width):
-                simplex[before + k] = scale * (Fraction(int(k == member)) - Fraction(1, width))
+                simplex[before + k] = scale * (Fraction(int(k == member % width)) - Fraction(1, width))
             result[name].append(mean + simplex)
-        before += width
     return result
 
 

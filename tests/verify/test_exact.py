@@ -116,6 +116,39 @@ def test_nnm_is_bracketed_by_the_lemma():
     assert replay(result.witness).reproduces
 
 
+@pytest.mark.parametrize("rule", RULES)
+def test_without_byzantine_vectors(rule):
+    result = kg.exact(rule, n=7, f=0)
+    assert result.status is Status.EXACT
+    assert result.upper == 0 or rule in ("cwmed", "gm", "krum")
+
+
+@pytest.mark.parametrize("rule", ["krum", "mda"])
+def test_other_solvers_prove_the_same(rule):
+    """Known cells on every solver that cvxpy finds here; first-order ones only come near."""
+    import cvxpy
+
+    from kappaguard.search.exact import dual, krum
+
+    module = {"krum": krum, "mda": mda}[rule]
+    usable = [name for name in ("CLARABEL", "SCS") if name in cvxpy.installed_solvers()]
+    assert usable
+    for key in module.keys(7, 2):
+        cell = module.cell(7, 2, key)
+        expected = float(dual.prove(cell).kappa)
+        for name in usable:
+            point = dual._by_cvxpy(dual._Numbers(cell), None, name) if np.any(cell.error.matrix) else [0.0]
+            assert float(point[0]) == pytest.approx(expected, rel=1e-3, abs=1e-3)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_coefficient_one_percent_below_is_refuted_and_a_right_one_is_not(rule):
+    for n, f in [(5, 1), (8, 3), (17, 4)]:
+        result = kg.exact(rule, n=n, f=f)
+        assert result.witness.lower > Fraction(99, 100) * result.upper
+        assert result.witness.lower <= result.upper
+
+
 @pytest.mark.parametrize(("n", "f"), [(1, 0), (4, 2), (5, -1)])
 def test_wrong_requests(n, f):
     with pytest.raises(InputError):

@@ -28,6 +28,8 @@ RULES = ("cwtm", "cwmed", "gm", "krum", "meamed", "mda")
 
 def check_fixed(effort: Effort, report: Report) -> Finding:
     """The pairwise ratio of known worst inputs."""
+    n_any, f_any, kappa_any = symbols("n f kappa")
+    demand(equal(kappa_any * n_any / (2 * f_any) * f_any / n_any, kappa_any / 2), "c f/n = kappa/2")
     pairs = grid(effort, 6, 8, 10)
     best = None
     for done, (n, f) in enumerate(pairs):

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from kappaguard.verify.claims.algebra import demand
+from kappaguard.verify.claims.algebra import demand, equal
 from kappaguard.verify.claims.claim import TOLERANCE, Claim, Effort, Finding, Report
 from kappaguard.verify.claims.probe import Floats, probe
 
@@ -46,7 +46,13 @@ def score(n: int, f: int) -> Any:
 
 
 def check(effort: Effort, report: Report) -> Finding:
-    """The extremal input at every (n, f), and a search."""
+    """The constants of the chain, the extremal input at every (n, f), and a search."""
+    import sympy
+
+    size, bad, total = sympy.symbols("m f total", positive=True)
+    demand(equal(2 * bad / size**2 * (total + total), 4 * bad / size * total / size), "the paper's last step")
+    a, b = sympy.symbols("a b")
+    demand(equal(2 * (a**2 + b**2) - (a - b) ** 2, (a + b) ** 2), "Jensen's inequality for two vectors")
     pairs = [(n, f) for n in range(2, 18) for f in range(1, n // 2 + 1)]
     for n, f in pairs:
         m = n - f

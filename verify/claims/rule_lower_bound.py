@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from kappaguard.verify.claims.algebra import demand, nonnegative, symbols
+from kappaguard.verify.claims.algebra import demand, equal, nonnegative, symbols
 from kappaguard.verify.claims.claim import Claim, Effort, Finding, Report
 from kappaguard.verify.claims.worst import grid, kappa_star, settled, text
 
@@ -23,6 +23,10 @@ RULES = ("gm", "cwmed", "krum")
 
 def check_parity(parity: int, effort: Effort, report: Report) -> Finding:
     """The paper's input for n - f of one parity."""
+    size = symbols("size")
+    mean = parity / size
+    stated = (size - 1) / (size + 1) if parity else 1
+    demand(equal((1 - mean) ** 2 / (1 - mean**2), stated), "the ratio of the input")
     pairs = [(n, f) for n, f in grid(effort, 9, 13, 17) if (n - f) % 2 == parity]
     least = None
     for done, (n, f) in enumerate(pairs):
