@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from kappaguard.verify.certified import gm, krum, mda, ordered
+from kappaguard.verify.certified import gm, krum, mda, multikrum, ordered
 from kappaguard.verify.certified.rejected import Rejected, demand
 
 SCHEMA = "kappaguard-certificate/1"
@@ -122,4 +122,5 @@ RULES: dict[str, Callable[[int, int, Fraction, list[Any]], int]] = {
     "gm": _by_proof,
     "krum": _by_multipliers(krum),
     "mda": _by_multipliers(mda),
+    "multikrum": _by_multipliers(multikrum),
 }

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from kappaguard.search.exact import gm, krum, mda, ordered
+from kappaguard.search.exact import gm, krum, mda, multikrum, ordered
 from kappaguard.search.exact.dual import Cell, Proof, prove
 
 Report = Callable[[int, int], None]
@@ -75,11 +75,16 @@ def _krum(n: int, f: int, report: Report) -> Found:
     return Found(x, honest, upper, cells, len(keys))
 
 
-def _mda(n: int, f: int, report: Report) -> Found:
-    keys = list(mda.keys(n, f))
-    upper, cells, _ = _prove(((key, *mda.named(n, f, key)) for key in keys), len(keys), report)
-    x = mda.worst_input(n, f) if f else [[Fraction(0)]] * n
-    return Found(x, list(range(n - f)), upper, cells, len(keys))
+def _on_a_line(module: Any) -> Callable[[int, int, Report], Found]:
+    """A rule whose worst input is known in closed form and whose cells are cone programs."""
+
+    def program(n: int, f: int, report: Report) -> Found:
+        keys = list(module.keys(n, f))
+        upper, cells, _ = _prove(((key, *module.named(n, f, key)) for key in keys), len(keys), report)
+        x = module.worst_input(n, f) if f else [[Fraction(0)]] * n
+        return Found(x, list(range(n - f)), upper, cells, len(keys))
+
+    return program
 
 
 RULES: dict[str, Callable[[int, int, Report], Found]] = {
@@ -88,5 +93,6 @@ RULES: dict[str, Callable[[int, int, Report], Found]] = {
     "meamed": _ordered("meamed"),
     "gm": _gm,
     "krum": _krum,
-    "mda": _mda,
+    "mda": _on_a_line(mda),
+    "multikrum": _on_a_line(multikrum),
 }

@@ -17,8 +17,8 @@ from kappaguard.rules.witness import Witness
 
 Verdict = Literal["proved", "refuted", "open"]
 Method = Literal["symbolic", "exact", "search", "simulated"]
-"""An argument for all parameters (in the docstring, its algebra checked with sympy); exact arithmetic, cone programs and
-their certificates; an adversary; runs."""
+"""An argument for all parameters, in the docstring, its algebra checked with sympy; exact arithmetic, cone programs and
+certificates; an adversary; runs."""
 Relation = Literal["<=", ">=", "=="]
 Report = Callable[[int, int], None]
 """Told how many of how many steps are done."""

@@ -135,8 +135,8 @@ def check_lower(effort: Effort, report: Report) -> Finding:
         ("symbolic", "exact"),
         float(limit.subs({n: 17, f: 4})),
         float(Fraction(16, 9)),
-        "A supremum; the witness is a trifle below it, for NNM+Krum at n = 17, f = 4. With (2) it brackets kappa* of NNM in "
-        f"front of all six rules within a factor of {text(worst)}.",
+        "A supremum; the witness is a trifle below it, for NNM+Krum at n = 17, f = 4. With (2) it brackets kappa* "
+        f"of NNM in front of all six rules within a factor of {text(worst)}.",
         ">=",
         witness,
     )
