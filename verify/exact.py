@@ -12,20 +12,21 @@ from kappaguard.rules.errors import InputError
 from kappaguard.rules.names import parse
 from kappaguard.rules.pipeline import Pipeline
 from kappaguard.rules.witness import Witness
+from kappaguard.search.exact import gm, mda, multikrum, ordered
 from kappaguard.search.exact.programs import RULES, Found, Report, find
 from kappaguard.search.result import KappaResult, Stats
 from kappaguard.verify.checker import SCHEMA, check
 from kappaguard.verify.replay import settle
 
-LEMMA = "Lemma 1 of the paper, kappa' <= 8f/(n-f) (kappa + 1), with the certified kappa of {rule}"
+LEMMA = "kappa' <= 4f/(n-f) (kappa + 1), the claim lemma-1-nnm-sharp, with the certified kappa of {rule}"
 
 
 def exact(rule: str, n: int, f: int, report: Report | None = None) -> KappaResult:
     """Bounds on kappa* of a built-in rule or of nnm in front of it, each as good as its proof.
 
     ``lower`` is the exactly re-evaluated ratio of the witness. ``upper`` is what the checker accepted; for a
-    pipeline with nnm it follows from the paper's lemma and the certificate of the rule behind it; where there is
-    neither, it is None.
+    pipeline with nnm it follows from the sharp form of Lemma 1 (proved in ``verify/claims/nnm_sharp.py``) and the
+    certificate of the rule behind it; where there is neither, it is None.
     """
     start = time.perf_counter()
     if n < 2 or f < 0 or 2 * f >= n:
@@ -42,7 +43,7 @@ def exact(rule: str, n: int, f: int, report: Report | None = None) -> KappaResul
     if isinstance(built, Pipeline) and [step.label for step in built.steps] == ["nnm"] and built.rule.label in RULES:
         behind = exact(built.rule.label, n, f, report)
         assert behind.upper is not None
-        upper = Fraction(8 * f, n - f) * (Fraction(behind.upper) + 1)
+        upper = Fraction(4 * f, n - f) * (Fraction(behind.upper) + 1)
         proof = LEMMA.format(rule=behind.rule)
         return _result(
             label, n, f, witness, upper, behind.certificate, proof, start, evaluations, behind.stats.programs
@@ -60,15 +61,14 @@ def certificate(rule: str, n: int, f: int, found: Found) -> str:
 def _known_inputs(n: int, f: int) -> list[tuple[list[list[Fraction]], list[int], str]]:
     """Inputs that are bad for many rules: the paper's lower bound, and the extremal inputs of other rules."""
     zeros, ones = [[Fraction(0)]] * (n - f), [[Fraction(1)]] * f
-    inputs = [
-        (zeros + ones, list(range(f, n)), "universal lower bound"),
-        (zeros + ones, list(range(n - f)), "no spread"),
-    ]
+    first = list(range(n - f))
+    inputs = [(zeros + ones, list(range(f, n)), "universal lower bound"), (zeros + ones, first, "no spread")]
     if f:
-        for other in ("cwmed", "meamed", "gm", "mda"):
-            found = find(other, n, f) if other != "mda" else None
-            if found is not None:
-                inputs.append((found.x, found.honest, f"extremal for {other}"))
+        inputs += [(ordered.worst_input(rule, n, f), first, f"extremal for {rule}") for rule in ("cwmed", "meamed")]
+        inputs += [(gm.worst_input(n, f), first, "extremal for gm"), (mda.worst_input(n, f), first, "extremal for mda")]
+        inputs.append((multikrum.worst_input(n, f), first, "extremal for multikrum"))
+        near = [[Fraction(0)]] * (n - 2 * f) + [[Fraction(1)]] * f + [[Fraction(-1) + mda.TRIFLE]] * f
+        inputs.append((near, first, "extremal for nnm"))
     return inputs
 
 

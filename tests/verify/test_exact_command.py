@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -25,12 +26,9 @@ def test_files_replay(tmp_path, capsys):
 
 def test_a_tampered_certificate_is_rejected(tmp_path, capsys):
     assert main(["exact", "cwmed", "-n", "5", "-f", "1", "--json", "--out", str(tmp_path)]) == 0
-    path = json.loads(capsys.readouterr().out)["certificate"]
-    with open(path) as file:
-        text = file.read()
-    with open(path, "w") as file:
-        file.write(text.replace('"upper": "1"', '"upper": "9/10"'))
-    assert main(["replay", path]) == 1
+    path = Path(json.loads(capsys.readouterr().out)["certificate"])
+    path.write_text(path.read_text().replace('"upper": "1"', '"upper": "9/10"'))
+    assert main(["replay", str(path)]) == 1
     assert "rejected" in capsys.readouterr().out
 
 

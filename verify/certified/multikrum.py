@@ -15,7 +15,8 @@ Hence it is enough to bound ||(q b - sum over C)/m||^2 for one b and one H. A ce
 roles: b; both, in H and C; out, in C only; kept, in H only; rest, the other honest ones. The certificate gives
 u >= 0 for both and out, and the cell is proved if
 
-    kappa V - ||(q b - sum over C)/m||^2 - sum over c in C of u_c ( sum over S ||x_c - x_s||^2 - sum over H ||b - x_s||^2 )
+    kappa V - ||(q b - sum over C)/m||^2
+        - sum over c in C of u_c ( sum over S of ||x_c - x_s||^2 - sum over H of ||b - x_s||^2 )
 
 is a non-negative form. (The scores of other vectors are not used; for n >= 3f nothing is lost by that.)
 """
@@ -45,9 +46,7 @@ def check(n: int, f: int, key: Key, multipliers: Multipliers, kappa: Fraction) -
     sizes = {"b": 1, "both": i, "out": q - i, "kept": h - i, "rest": m - q - (h - i)}
     ledger = Ledger(sizes)
     ledger.add_variance(kappa, set(HONEST))
-    ledger.add_square(
-        Fraction(-1), {"b": Fraction(q, m), "both": Fraction(-i, m), "out": Fraction(i - q, m)}
-    )
+    ledger.add_square(Fraction(-1), {"b": Fraction(q, m), "both": Fraction(-i, m), "out": Fraction(i - q, m)})
     for role in ("both", "out"):
         weight = multipliers.pop(role, Fraction(0))
         demand(weight >= 0, f"the multiplier of {role} is negative")
