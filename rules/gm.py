@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
-from kappaguard.rules.arrays import Array, enter, namespace
+from kappaguard.rules.arrays import Array, enter, in_double, namespace
 from kappaguard.rules.base import Coefficient, Rule, Traits
 from kappaguard.rules.checks import require_inexact
 from kappaguard.rules.cloud import Cloud
@@ -44,7 +44,7 @@ class GeometricMedian(Rule):
         return cloud.combine(median_weights(cloud))
 
     def with_bound(self, x: Array) -> Bounded:
-        """The geometric median of x and a bound on its distance to the true minimiser (apart from rounding)."""
+        """The geometric median of x and a bound on its distance to the true minimiser, rounding included."""
         array, back = enter(x)
         require_inexact(self.name, array)
         cloud = Cloud(array)
@@ -59,4 +59,18 @@ class GeometricMedian(Rule):
         )
         count = xp.sum(xp.astype(finite, xp.int64), axis=-1, keepdims=True)
         median = xp.take_along_axis(xp.sort(lengths, axis=-1), count // 2, axis=-1)[..., 0]
-        return Bounded(back(point), back(xp.asarray(distance_bound(solution) * median)))
+        bound = distance_bound(solution) * median + _rounding(array, solution.weights)
+        return Bounded(back(point), back(xp.asarray(bound)))
+
+
+def _rounding(x: Array, weights: Array) -> Array:
+    """How far the sum of weights times vectors can be off in the arithmetic of x: (n + 2) eps sum_j |w_j| ||x_j||.
+
+    A single vector with weight one is returned as it is.
+    """
+    xp = namespace(x)
+    finite = xp.all(xp.isfinite(x), axis=-1)
+    lengths = xp.where(finite, xp.linalg.vector_norm(x, axis=-1), xp.zeros_like(x[..., 0]))
+    total = xp.sum(xp.abs(weights) * in_double(lengths), axis=-1)
+    single = xp.sum(xp.astype(weights != 0, xp.int64), axis=-1) == 1
+    return xp.where(single, xp.zeros_like(total), (x.shape[-2] + 2) * float(xp.finfo(x.dtype).eps) * total)

@@ -16,6 +16,7 @@ from kappaguard.rules.base import PreAggregation, Rule
 from kappaguard.rules.bucketing import Bucketing
 from kappaguard.rules.caf import CovarianceFilter
 from kappaguard.rules.centered_clipping import CenteredClipping
+from kappaguard.rules.checks import require_count
 from kappaguard.rules.clipping import Clipping
 from kappaguard.rules.cwmed import Median
 from kappaguard.rules.cwtm import TrimmedMean
@@ -53,7 +54,7 @@ PRE_AGGREGATIONS: dict[str, type[PreAggregation]] = {
 
 S = TypeVar("S", Rule, PreAggregation)
 
-_STAGE = re.compile(r"\s*([a-z_]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
+_STAGE = re.compile(r"\s*([A-Za-z_]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
 
 
 def rule(spec: str | Callable[..., Any], f: int | None = None, **parameters: Any) -> Callable[[Array], Array]:
@@ -67,14 +68,16 @@ def rule(spec: str | Callable[..., Any], f: int | None = None, **parameters: Any
     if not isinstance(spec, str) or ":" in spec:
         from kappaguard.rules.adapters.resolve import resolve
 
-        if f is None:
-            raise InputError(f"{spec if isinstance(spec, str) else 'this rule'} needs f: rule(..., f=...)")
-        return resolve(spec, f, **parameters)
+        if f is None and isinstance(spec, str):
+            raise InputError(f"{spec} needs f: rule(..., f=...)")
+        return resolve(spec, f or 0, **parameters)
     return parse(spec, f, **parameters)
 
 
 def parse(spec: str, f: int | None = None, **parameters: Any) -> Rule:
     """The built-in rule or pipeline of that name."""
+    if f is not None:
+        require_count(f, 0, "f")
     *before, last = _split(spec)
     final = _build(last, RULES, "rule", f, parameters)
     if not before:
@@ -108,6 +111,10 @@ def _build(stage: str, known: dict[str, type[S]], kind: str, f: int | None, extr
         raise InputError(f"not the name of a {kind}: {stage.strip()!r}")
     name, inside = match.groups()
     if name not in known:
+        if name in PRE_AGGREGATIONS:
+            raise InputError(f"{name} is a pre-aggregation: a rule must follow, as in {name}+krum")
+        if name in RULES:
+            raise InputError(f"{name} is a rule and no pre-aggregation: it can only be the last part of a pipeline")
         raise InputError(_unknown(name, kind, list(known)))
     cls = known[name]
     accepted = {field.name for field in fields(cls)}  # type: ignore[arg-type]
@@ -137,6 +144,6 @@ def _parameters(name: str, text: str) -> dict[str, Any]:
 
 
 def _unknown(name: str, kind: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(name, known, 1)
+    near = difflib.get_close_matches(name.lower(), known, 1)
     hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
     return f"no {kind} is called {name!r}; {hint}"

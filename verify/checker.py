@@ -21,6 +21,7 @@ from kappaguard.verify.certified.rejected import Rejected, demand
 SCHEMA = "kappaguard-certificate/1"
 MOST_CHARACTERS = 50_000_000
 MOST_WORKERS = 100_000
+KEYS = {"schema", "rule", "n", "f", "criterion", "upper", "cells"}
 _NUMBER = re.compile(r"-?\d{1,2000}(/\d{1,2000})?", re.ASCII)
 
 
@@ -39,10 +40,11 @@ def check(text: str) -> Checked:
     """What a certificate proves; ``Rejected`` if it proves nothing."""
     demand(len(text) <= MOST_CHARACTERS, "the file is too large")
     try:
-        data = json.loads(text)
+        data = json.loads(text, object_pairs_hook=_once)
     except (ValueError, RecursionError):
         raise Rejected("not JSON") from None
     demand(isinstance(data, dict) and data.get("schema") == SCHEMA, f"not of the schema {SCHEMA}")
+    demand(set(data) == KEYS, f"the keys must be {sorted(KEYS)}")
     demand(data.get("criterion") == "trace", "only the criterion trace is certified")
     n, f, rule, upper = (data.get(name) for name in ("n", "f", "rule", "upper"))
     demand(type(n) is int and type(f) is int and 0 < n <= MOST_WORKERS and 0 <= 2 * f < n, "n and f are out of range")
@@ -52,6 +54,13 @@ def check(text: str) -> Checked:
     cells = data.get("cells")
     demand(isinstance(cells, list), "cells is not a list")
     return Checked(rule, n, f, kappa, RULES[rule](n, f, kappa, cells))
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object in which no key comes twice."""
+    result = dict(pairs)
+    demand(len(result) == len(pairs), "a key comes twice")
+    return result
 
 
 def number(text: Any) -> Fraction:
@@ -90,6 +99,8 @@ def _by_multipliers(module: Any) -> Callable[[int, int, Fraction, list[Any]], in
         def one(key: Any, given: Any) -> None:
             module.check(n, f, key, _multipliers(given), kappa)
 
+        # counted before they are listed: a short file must not ask for a long list
+        demand(len(cells) == module.count(n, f), f"{module.count(n, f)} cells are needed, {len(cells)} are given")
         return _each(cells, module.cells(n, f), "multipliers", one)
 
     return prove

@@ -8,6 +8,7 @@ import time
 from fractions import Fraction
 from typing import Any
 
+from kappaguard.rules.checks import require_count
 from kappaguard.rules.errors import InputError
 from kappaguard.rules.names import parse
 from kappaguard.rules.pipeline import Pipeline
@@ -29,9 +30,16 @@ def exact(rule: str, n: int, f: int, report: Report | None = None) -> KappaResul
     certificate of the rule behind it; where there is neither, it is None.
     """
     start = time.perf_counter()
-    if n < 2 or f < 0 or 2 * f >= n:
-        raise InputError(f"exact needs n >= 2 and 0 <= f < n/2, got n = {n} and f = {f}")
+    if not isinstance(rule, str) or ":" in rule:
+        raise InputError(f"exact knows built-in rules by name, such as krum or nnm+cwtm, and not {str(rule)[:80]!r}")
+    require_count(n, 2, "exact: n")
+    require_count(f, 0, "exact: f")
+    if 2 * f >= n:
+        raise InputError(f"exact needs f < n/2, got n = {n} and f = {f}")
     built = parse(rule, f=f)
+    parts = [*built.steps, built.rule] if isinstance(built, Pipeline) else [built]
+    if any(getattr(part, "f", f) != f for part in parts):
+        raise InputError(f"exact has one f for rule and adversary: {rule} sets another than f = {f}")
     label = built.label
     found = find(label, n, f, report or (lambda done, total: None)) if label in RULES else None
     if found is not None:
@@ -48,6 +56,8 @@ def exact(rule: str, n: int, f: int, report: Report | None = None) -> KappaResul
         return _result(
             label, n, f, witness, upper, behind.certificate, proof, start, evaluations, behind.stats.programs
         )
+    if f == 0 and label == "average":
+        return _result(label, n, f, witness, Fraction(0), None, "the output is the mean", start, evaluations, 0)
     return _result(label, n, f, witness, None, None, None, start, evaluations, 0)
 
 

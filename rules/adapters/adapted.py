@@ -92,7 +92,7 @@ class Guarded(ABC):
                 raise
             except RuleFault as fault:
                 raise RuleFault(self.name, fault.kind, f"{fault.rule} {fault.detail}") from fault
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 raise self._fault("exception", f"raised {one_line(error)}") from error
         return self._array(output, tuple(matrix.shape))
 

@@ -151,7 +151,7 @@ def test_optimality_at_larger_sizes(n, d, dtype):
     assert_optimal(x, GM(torch.tensor(x, requires_grad=True)).detach().numpy(), 1e-6 if dtype == np.float64 else 1e-5)
     point, bound = GM.with_bound(x)
     assert_optimal(x, point, 1e-6 if dtype == np.float64 else 1e-5)
-    assert bound <= 1e-8 * spread(x, point)
+    assert bound <= (1e-8 if dtype == np.float64 else 1e-5) * spread(x, point)
 
 
 @settings(max_examples=60, deadline=None)
@@ -313,3 +313,12 @@ def test_one_and_two_vectors(d):
     assert np.array_equal(GM(x[:1]), x[0])
     assert GM(x) == pytest.approx(x.mean(axis=0), abs=1e-14)
     assert GM(np.repeat(x[:1], 4, axis=0)) == pytest.approx(x[0], abs=1e-15)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("offset", [0.0, 100.0])
+def test_the_bound_includes_the_rounding_of_the_output(dtype, offset):
+    x = (np.random.default_rng(7).standard_normal((17, 4)) + offset).astype(dtype)
+    point, bound = GM.with_bound(x)
+    truth = np.array([float(value) for value in true_median(x.astype(np.float64))])
+    assert np.linalg.norm(point.astype(np.float64) - truth) <= bound

@@ -16,6 +16,21 @@ from .inputs import RULES, clouds, exactly, integer_clouds, spread, usable
 SMALL = settings(max_examples=40, deadline=None)
 every_rule = pytest.mark.parametrize("name", RULES)
 seeds = st.integers(0, 2**32 - 1)
+backends = st.sampled_from(["numpy float64", "numpy float32", "torch float64", "torch float32", "torch gradient"])
+
+
+def evaluate(rule, x, backend):
+    """The rule on a backend and dtype, as float64."""
+    library, kind = backend.split()
+    if library == "numpy":
+        return rule(x.astype(kind)).astype(np.float64)
+    dtype = torch.float32 if kind == "float32" else torch.float64
+    return rule(torch.tensor(x, dtype=dtype, requires_grad=kind == "gradient")).detach().double().numpy()
+
+
+def slack(backend, tolerance):
+    """What rounding the input to float32 costs."""
+    return 1e-4 if backend.endswith("float32") else tolerance
 
 
 def build(name, x, f):
@@ -112,20 +127,20 @@ def test_keeps_the_input_and_its_type(name, cloud, dtype):
 
 @every_rule
 @settings(max_examples=15, deadline=None)
-@given(clouds(), seeds)
-def test_batch_equals_loop(name, cloud, seed):
+@given(clouds(), seeds, backends)
+def test_batch_equals_loop(name, cloud, seed, backend):
     x, f = cloud
     rule = build(name, x, f)
     batch = np.random.default_rng(seed).standard_normal((2, 3, *x.shape))
     batch[1, 1] = x
-    looped = np.array([[rule(item) for item in row] for row in batch])
-    assert_near(rule(batch), looped, spread(x) + 5, 1e-9)
+    looped = np.array([[evaluate(rule, item, backend) for item in row] for row in batch])
+    assert_near(evaluate(rule, batch, backend), looped, spread(x) + 5, slack(backend, 1e-9))
 
 
 @every_rule
 @SMALL
-@given(clouds(), seeds)
-def test_order_of_workers(name, cloud, seed):
+@given(clouds(), seeds, backends)
+def test_order_of_workers(name, cloud, seed, backend):
     x, f = cloud
     rule = build(name, x, f)
     if not rule.traits.symmetric:
@@ -134,67 +149,71 @@ def test_order_of_workers(name, cloud, seed):
     rows = [exactly(each) if rule.traits.rational else each for each in (x, shuffled)]
     judged = [np.array(naive.evaluate(name, each.tolist(), f), dtype=float) for each in rows]
     assume(np.allclose(*judged, atol=1e-6 * spread(x)))
-    assert_near(rule(shuffled), rule(x), spread(x))
+    assert_near(evaluate(rule, shuffled, backend), evaluate(rule, x, backend), spread(x), slack(backend, 1e-8))
 
 
 @every_rule
 @SMALL
-@given(clouds(), seeds, st.sampled_from([1.0, 1e3, 1e6]))
-def test_translation(name, cloud, seed, size):
+@given(clouds(), seeds, st.sampled_from([1.0, 1e3, 1e6]), backends)
+def test_translation(name, cloud, seed, size, backend):
     x, f = cloud
     rule = build(name, x, f)
     if not rule.traits.translates:
         pytest.skip(f"{name} depends on the origin")
+    assume(size == 1 or not backend.endswith("float32"))
     offset = size * np.random.default_rng(seed).standard_normal(x.shape[-1])
-    assert_near(rule(x + offset) - offset, rule(x), spread(x), 1e-6)
+    moved = evaluate(rule, x + offset, backend) - offset
+    assert_near(moved, evaluate(rule, x, backend), spread(x), slack(backend, 1e-6))
 
 
 @every_rule
 @SMALL
-@given(clouds(), st.sampled_from([2.0**-20, 0.3, 7.0, 1e6]))
-def test_scale(name, cloud, factor):
+@given(clouds(), st.sampled_from([2.0**-20, 0.3, 7.0, 1e6]), backends)
+def test_scale(name, cloud, factor, backend):
     x, f = cloud
     rule = build(name, x, f)
     if not rule.traits.scales:
         pytest.skip(f"{name} has a length of its own")
-    assert_near(rule(factor * x) / factor, rule(x), spread(x))
+    scaled = evaluate(rule, factor * x, backend) / factor
+    assert_near(scaled, evaluate(rule, x, backend), spread(x), slack(backend, 1e-8))
 
 
 @every_rule
 @SMALL
-@given(clouds(), seeds)
-def test_rotation(name, cloud, seed):
+@given(clouds(), seeds, backends)
+def test_rotation(name, cloud, seed, backend):
     x, f = cloud
     rule = build(name, x, f)
     if not rule.traits.rotates:
         pytest.skip(f"{name} depends on the axes")
     rotation, _ = np.linalg.qr(np.random.default_rng(seed).standard_normal((x.shape[-1],) * 2))
-    assert_near(rule(x @ rotation), rule(x) @ rotation, spread(x))
+    turned = evaluate(rule, x @ rotation, backend)
+    assert_near(turned, evaluate(rule, x, backend) @ rotation, spread(x), slack(backend, 1e-8))
 
 
 @every_rule
 @pytest.mark.parametrize("magnitude", [1e-150, 1e150])
 @SMALL
-@given(cloud=clouds())
-def test_magnitudes_whose_squares_leave_the_floats(name, magnitude, cloud):
+@given(cloud=clouds(), library=st.sampled_from(["numpy float64", "torch float64", "torch gradient"]))
+def test_magnitudes_whose_squares_leave_the_floats(name, magnitude, cloud, library):
     x, f = cloud
     rule = build(name, x, f)
     if not rule.traits.scales:
         pytest.skip(f"{name} has a length of its own")
-    assert_near(rule(x * magnitude) / magnitude, rule(x), spread(x))
+    assert_near(evaluate(rule, x * magnitude, library) / magnitude, evaluate(rule, x, library), spread(x))
 
 
 @every_rule
 @SMALL
-@given(clouds())
-def test_large_offset_and_tiny_spread(name, cloud):
+@given(clouds(), st.sampled_from(["numpy float64", "torch float64", "torch gradient"]))
+def test_large_offset_and_tiny_spread(name, cloud, library):
     x, f = cloud
     rule = build(name, x, f)
     if not rule.traits.translates:
         pytest.skip(f"{name} depends on the origin")
     tiny = 1e6 + 1e-3 * x
     small = tiny - 1e6
-    assert_near(rule(tiny) - 1e6, rule(small), 1e-3, 1e-6)
+    assert_near(evaluate(rule, tiny, library) - 1e6, evaluate(rule, small, library), 1e-3, 1e-6)
 
 
 @every_rule

@@ -36,6 +36,11 @@ def cells(n: int, f: int) -> set[Key]:
     return byzantine | honest
 
 
+def count(n: int, f: int) -> int:
+    """How many cells there are: one for each number of Byzantine vectors in N, for either kind of y."""
+    return f + min(f, n - f - 1) + 1
+
+
 def check(n: int, f: int, key: Key, multipliers: Multipliers, kappa: Fraction) -> None:
     """Reject unless the multipliers ``j>i`` prove kappa on the cell."""
     selected, q, p = key
@@ -48,6 +53,7 @@ def check(n: int, f: int, key: Key, multipliers: Multipliers, kappa: Fraction) -
     for j in OTHERS:
         weights = {i: multipliers.pop(f"{j}>{i}", Fraction(0)) for i in ("y", *OTHERS)}
         if sizes[j] == 0:
+            demand(not any(weights.values()), f"{j} has no worker")
             continue
         numbers = {i: sizes[i] - (i == j) for i in weights}
         share = sum((numbers[i] * weight for i, weight in weights.items()), Fraction(0)) / (n - f - 1)

@@ -34,6 +34,11 @@ def cells(n: int, f: int) -> set[Key]:
     }
 
 
+def count(n: int, f: int) -> int:
+    """How many cells there are."""
+    return sum((n - f - q >= 2) + (n - f - q >= 1 and q >= 1) + (q >= 2) for q in range(f + 1))
+
+
 def check(n: int, f: int, key: Key, multipliers: Multipliers, kappa: Fraction) -> None:
     """Reject unless the multipliers ``o-p`` prove kappa on the cell."""
     q, first, second = key

@@ -39,6 +39,11 @@ def cells(n: int, f: int) -> set[Key]:
     return {(q, i) for q in range(f + 1) for i in range(min(q, n - 2 * f) + 1)}
 
 
+def count(n: int, f: int) -> int:
+    """How many cells there are."""
+    return sum(min(q, n - 2 * f) + 1 for q in range(f + 1))
+
+
 def check(n: int, f: int, key: Key, multipliers: Multipliers, kappa: Fraction) -> None:
     """Reject unless the multipliers ``both`` and ``out`` prove kappa on the cell."""
     q, i = key

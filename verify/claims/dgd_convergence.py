@@ -113,7 +113,9 @@ def check_short(_effort: Effort, report: Report) -> Finding:
         ("symbolic", "exact"),
         max(ratios.values()),
         1.0,
-        "Worst ratio of the two sides: " + ", ".join(f"{value:.4f} for T = {steps}" for steps, value in ratios.items()),
+        "Worst ratio of the two sides: "
+        + ", ".join(f"{value:.4f} for T = {steps}" for steps, value in ratios.items())
+        + ".",
     )
 
 
@@ -146,7 +148,8 @@ def check_corrected(effort: Effort, report: Report) -> Finding:
         float(outcome.gradient_squared),
         float(outcome.bound(run.kappa, 9, 4)),
         f"A run with T = {steps} leaves no room below 9. The least factor of L D/T beside 9 is "
-        + ", ".join(f"{value:.3f} for T = {count}" for count, value in least.items()),
+        + ", ".join(f"{value:.3f} for T = {count}" for count, value in least.items())
+        + ".",
     )
 
 

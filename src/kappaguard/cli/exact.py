@@ -11,6 +11,8 @@ import typer
 from kappaguard import __version__
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from kappaguard.search.result import KappaResult
 
 
@@ -60,8 +62,9 @@ def _save(result: KappaResult, folder: Path) -> dict[str, Path | None]:
         folder.mkdir(parents=True, exist_ok=True)
         if result.witness is not None:
             paths["witness"] = result.witness.save(folder)
-        if result.certificate is not None and result.proof is None:
-            name = f"{result.rule.replace('+', '-')}-n{result.n}-f{result.f}.certificate.json"
+        if result.certificate is not None:
+            certified = result.rule.rpartition("+")[2]
+            name = f"{certified}-n{result.n}-f{result.f}.certificate.json"
             paths["certificate"] = folder / name
             (folder / name).write_text(result.certificate + "\n")
     except OSError as error:
@@ -101,13 +104,25 @@ def _json(result: KappaResult, paths: dict[str, Path | None]) -> str:
     )
 
 
+def _outward(value: Fraction | float, *, up: bool) -> str:
+    """Ten digits, rounded so that the printed bound still holds."""
+    import decimal
+
+    if isinstance(value, float):
+        return f"{value:g}"
+    rounding = decimal.ROUND_CEILING if up else decimal.ROUND_FLOOR
+    context = decimal.Context(prec=10, rounding=rounding)
+    return f"{context.divide(decimal.Decimal(value.numerator), decimal.Decimal(value.denominator)).normalize():f}"
+
+
 def _text(result: KappaResult, paths: dict[str, Path | None]) -> str:
     upper = "unknown: no certificate and no proof for this rule yet"
     if result.upper is not None:
-        upper = f"{float(result.upper):.10g}   {paths['certificate'] or result.proof or 'infinite'}"
+        reasons = [str(reason) for reason in (paths["certificate"], result.proof) if reason]
+        upper = f"{_outward(result.upper, up=True)}   {'; '.join(reasons) or 'infinite'}"
     lines = {
         "rule": f"{result.rule}, n = {result.n}, f = {result.f}",
-        "kappa* >=": f"{float(result.lower):.10g}   {paths['witness']}",
+        "kappa* >=": f"{_outward(result.lower, up=False)}   {paths['witness']}",
         "kappa* <=": upper,
         "status": result.status.value,
         "cost": f"{result.stats.seconds:.2f} s, {result.stats.programs} cone programs",
