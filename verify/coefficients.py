@@ -1,4 +1,4 @@
-"""Every closed form of the paper ("Fixing by Mixing"), with its source, its domain and its LaTeX.
+"""Every closed form of the paper ("Fixing by Mixing"), and ours of kappa* itself, with source, domain and LaTeX.
 
 ``expression`` is arithmetic in n, f (and kappa where the statement turns one coefficient into another), as
 ``kappaguard.rules.expression`` reads it; ``symbolic`` is the same in sympy, which is imported on first use.
@@ -15,7 +15,7 @@ from typing import Any, Literal
 from kappaguard.rules.errors import InputError
 from kappaguard.rules.expression import evaluate
 
-Kind = Literal["upper", "lower", "amplification", "implication", "table"]
+Kind = Literal["upper", "lower", "exact", "amplification", "implication", "table"]
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,9 @@ DOMAINS: Mapping[str, Callable[[int, int], bool]] = {
     "1 <= f < n/2": lambda n, f: f >= 1 and 2 * f < n,
     "1 <= f < n/2, n - f even": lambda n, f: f >= 1 and 2 * f < n and (n - f) % 2 == 0,
     "1 <= f < n/2, n - f odd": lambda n, f: f >= 1 and 2 * f < n and (n - f) % 2 == 1,
+    "1 <= f < (n-1)/2": lambda n, f: f >= 1 and 2 * f < n - 1,
+    "3f <= n <= 17": lambda n, f: 0 <= 3 * f <= n <= 17,
+    "2f < n <= 3f, n <= 17": lambda n, f: 2 * f < n <= min(3 * f, 17),
     "0 <= f < n": lambda n, f: n >= 1 and 0 <= f < n,
 }
 
@@ -95,6 +98,51 @@ TABLE_CWTM = ClosedForm("CWTM", "table", "f/(n-2*f)*(1+f/(n-2*f))", _TABLE, "0 <
 TABLE_CWMED = ClosedForm("CWMed", "table", "(1+f/(n-2*f))**2", _TABLE, "0 <= f < n/2", ("cwmed",))
 TABLE_KRUM = ClosedForm("Krum", "table", "1+f/(n-2*f)", _TABLE, "0 <= f < n/2", ("krum",))
 TABLE_LOWER = ClosedForm("Lower bound", "table", "f/(n-2*f)", _TABLE, "0 <= f < n/2")
+
+OURS = {
+    "cwtm": ClosedForm("CWTM", "exact", "f/(n-2*f)", "kappaguard, closed-form-cwtm", "0 <= f < n/2", ("cwtm",)),
+    "cwmed": ClosedForm(
+        "CWMed",
+        "exact",
+        "(n-1-floor(n/2))/(floor(n/2)+1-f)",
+        "kappaguard, closed-form-cwmed",
+        "0 <= f < n/2",
+        ("cwmed",),
+    ),
+    "gm": ClosedForm("GM", "exact", "floor(n/2)/(ceil(n/2)-f)", "kappaguard, closed-form-gm", "1 <= f < n/2", ("gm",)),
+    "meamed": ClosedForm(
+        "MeaMed",
+        "exact",
+        "4*f*(floor(n/2)+1)/((floor(n/2)+1-f)*(n-f))",
+        "kappaguard, closed-form-meamed",
+        "0 <= f < n/2",
+        ("meamed",),
+    ),
+    "mda": ClosedForm(
+        "MDA",
+        "exact",
+        "((f+1)**2+f**2+f**2/(n-2*f-1)+f-1)/(n-f)",
+        "kappaguard, closed-form-mda",
+        "1 <= f < (n-1)/2",
+        ("mda",),
+    ),
+    "multikrum": ClosedForm(
+        "MultiKrum", "exact", "4*f/(n-2*f)", "kappaguard, closed-form-multikrum", "3f <= n <= 17", ("multikrum",)
+    ),
+    "krum": ClosedForm(
+        "Krum", "exact", "n**2/(f*(n-2*f))", "kappaguard, closed-form-krum", "2f < n <= 3f, n <= 17", ("krum",)
+    ),
+}
+"""kappa* itself, where it has a closed form, by rule."""
+STATED = {"cwtm": CWTM, "krum": KRUM, "gm": GM, "cwmed": CWMED}
+
+
+def lost(rule: str, n: int, f: int) -> float:
+    """The factor by which the paper's coefficient exceeds kappa*, where both are closed forms."""
+    if rule not in STATED:
+        raise InputError(f"the paper states no coefficient for {rule}")
+    return float(STATED[rule](n, f)) / float(OURS[rule](n, f))
+
 
 APPENDIX = (CWTM, KRUM, GM, CWMED, UNIVERSAL, SPECIFIC_EVEN, SPECIFIC_ODD, SPECIFIC_ANY)
 ALL = (*APPENDIX, NNM, LAMBDA, ARAGG, TABLE_GM, TABLE_CWTM, TABLE_CWMED, TABLE_KRUM, TABLE_LOWER)

@@ -158,3 +158,24 @@ def test_sympy_is_not_imported_before_it_is_needed():
     code = "import sys, kappaguard.verify.coefficients as c; c.KRUM(17, 4); print('sympy' in sys.modules)"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize("rule", sorted(c.OURS))
+def test_our_closed_forms_are_what_is_certified(rule):
+    import kappaguard as kg
+
+    form = c.OURS[rule]
+    pairs = [(n, f) for n in range(3, 11) for f in range(1, (n + 1) // 2) if form.holds(n, f)]
+    assert pairs
+    for n, f in pairs:
+        result = kg.exact(rule, n=n, f=f)
+        assert float(form(n, f)) == pytest.approx(float(result.upper), rel=1e-7)
+        assert float(form(n, f)) == pytest.approx(float(result.lower), rel=1e-6)
+    assert "n" in form.latex
+
+
+def test_what_the_paper_loses():
+    assert c.lost("cwtm", 17, 4) == pytest.approx(6 * (1 + 4 / 9))
+    assert c.lost("krum", 9, 3) == pytest.approx(4 / 3)
+    with pytest.raises(InputError):
+        c.lost("mda", 17, 4)

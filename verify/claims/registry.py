@@ -40,6 +40,7 @@ ROBUSTNESS: tuple[str, ...] = (
     "closed_form_meamed",
     "closed_form_mda",
     "closed_form_krum",
+    "closed_form_multikrum",
 )
 """The definition, the coefficients, the lower bounds, the other definitions, NNM and Bucketing."""
 

@@ -1,0 +1,36 @@
+"""What the README says can be run as it stands."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+README = Path(__file__).parents[2] / "README.md"
+
+
+def snippets() -> list[str]:
+    return re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
+
+
+@pytest.mark.parametrize("code", snippets(), ids=lambda code: code.splitlines()[0])
+def test_snippet(code):
+    exec(compile(code, "README.md", "exec"), {})
+
+
+def test_links_lead_somewhere():
+    for target in re.findall(r"\]\(([^)#:]+)\)", README.read_text()):
+        assert (README.parent / target).exists(), target
+
+
+def test_the_table_of_results_is_what_exact_says():
+    import kappaguard as kg
+
+    rows = re.findall(r"^\| (\w+) \| ([0-9.]+) \|", README.read_text(), re.MULTILINE)
+    found = {
+        rule: value for rule, value in rows if rule in ("cwtm", "cwmed", "gm", "multikrum", "meamed", "mda", "krum")
+    }
+    assert len(found) == 7
+    for rule, value in found.items():
+        assert float(kg.exact(rule, n=17, f=4).upper) == pytest.approx(float(value), abs=6e-5)
