@@ -152,7 +152,10 @@ def _mix(mixing: Array, x: Array) -> Array:
         return xp.matmul(mixing, x)
     weights = xp.astype(mixing, x.dtype, copy=False)
     with np.errstate(invalid="ignore", over="ignore"):
-        result = _sparse_product(weights, x) if _is_sparse(weights, x) else xp.matmul(weights, x)
+        if mixing.shape == (1, x.shape[-2]) and native.applies(x):
+            result = native.combine(mixing[0], x)[None]
+        else:
+            result = _sparse_product(weights, x) if _is_sparse(weights, x) else xp.matmul(weights, x)
         # a sum is finite only if all its terms are, and much cheaper to look at
         if bool(xp.isfinite(xp.sum(result))) or bool(xp.all(xp.isfinite(result))):
             return result

@@ -155,6 +155,21 @@ def squared_lengths(x: NDArray[Any]) -> NDArray[np.float64]:
     return total
 
 
+def combine(weights: NDArray[np.float64], x: NDArray[Any]) -> NDArray[Any]:
+    """weights @ x for one row of weights; rows of weight zero are not looked at."""
+    kernels = _compiled()
+    assert kernels is not None
+    n, d = x.shape
+    given = np.ascontiguousarray(weights, dtype=np.float64)
+    out = np.empty(d, dtype=x.dtype)
+
+    def part(begin: int, end: int) -> None:
+        kernels.combine(x, x.itemsize, n, d, begin, end, given, out)
+
+    _spread(x, part)
+    return out
+
+
 def median_weights(
     distances: NDArray[np.float64], widest: float, collinear: float, tolerance: float, most_steps: int, halvings: int
 ) -> NDArray[np.float64] | None:

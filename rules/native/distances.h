@@ -68,3 +68,23 @@ static CLONES void NAME(squares)(const REAL *restrict x, long n, long d, long be
         out[row] += rest;
     }
 }
+
+/* out = sum over rows of weights[row] * row; a row of weight zero is not touched, whatever is in it. */
+static CLONES void NAME(combine)(const REAL *restrict x, long n, long d, long begin, long end,
+                                 const double *restrict weights, REAL *restrict out)
+{
+    for (long start = begin; start < end; start += COMBINED) {
+        long width = end - start < COMBINED ? end - start : COMBINED;
+        REAL sums[COMBINED];
+        memset(sums, 0, sizeof sums);
+        for (long row = 0; row < n; ++row) {
+            const REAL weight = (REAL)weights[row];
+            const REAL *restrict source = x + row * d + start;
+            if (weight == 0)
+                continue;
+            for (long k = 0; k < width; ++k)
+                sums[k] += weight * source[k];
+        }
+        memcpy(out + start, sums, sizeof(REAL) * (size_t)width);
+    }
+}

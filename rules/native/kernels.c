@@ -18,6 +18,7 @@
 
 #define WIDTH 256
 #define MAX_SPAN 256
+#define COMBINED 2048
 
 /* How many columns of `rows` rows of doubles fit into half of a second-level cache, as a multiple of eight. */
 static long span_for(long rows)
@@ -248,6 +249,26 @@ static PyObject *squares(PyObject *self, PyObject *args)
     return finish(&buffers, 0);
 }
 
+static PyObject *combine(PyObject *self, PyObject *args)
+{
+    PyObject *x, *weights, *out;
+    Py_ssize_t itemsize, n, d, begin, end;
+    Buffers buffers = {.count = 0};
+    (void)self;
+    if (!PyArg_ParseTuple(args, "OnnnnnOO", &x, &itemsize, &n, &d, &begin, &end, &weights, &out))
+        return NULL;
+    if (check_shape(itemsize, n, d, begin, end) || take(&buffers, x, 0, itemsize * n * d) ||
+        take(&buffers, weights, 0, (Py_ssize_t)sizeof(double) * n) || take(&buffers, out, 1, itemsize * d))
+        return finish(&buffers, -1);
+    Py_BEGIN_ALLOW_THREADS
+    if (itemsize == 4)
+        combine_single(buffers.views[0].buf, n, d, begin, end, buffers.views[1].buf, buffers.views[2].buf);
+    else
+        combine_double(buffers.views[0].buf, n, d, begin, end, buffers.views[1].buf, buffers.views[2].buf);
+    Py_END_ALLOW_THREADS
+    return finish(&buffers, 0);
+}
+
 static PyObject *median(PyObject *self, PyObject *args)
 {
     PyObject *distances, *weights;
@@ -270,6 +291,7 @@ static PyObject *median(PyObject *self, PyObject *args)
 }
 
 static PyMethodDef methods[] = {
+    {"combine", combine, METH_VARARGS, "The sum of weights times rows, over some columns, into out."},
     {"squares", squares, METH_VARARGS, "Adds the sums of squares of the rows over some columns to out."},
     {"median", median, METH_VARARGS, "Weights of the geometric median; returns whether the case is left to Python."},
     {"gram", gram, METH_VARARGS, "Adds the Gram matrix (lower triangle) of the rows less the first row, over some columns, to out."},

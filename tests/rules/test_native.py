@@ -425,3 +425,18 @@ def test_neighbour_sets_survive_a_large_offset(seed, n, f, d):
     scores = [sum(line[j] for j in members) for line, members in zip(square, neighbours, strict=True)]
     winner = min(range(n), key=lambda j: (scores[j], j))
     assert np.array_equal(Krum(f=f)(x), x[winner])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("n", "d"), [(1, 3000), (3, 2047), (17, 2048), (17, 2049), (40, 60_001)])
+def test_combine(n, d, dtype):
+    """Against NumPy's product in double; rows of weight zero may hold anything."""
+    generator = np.random.default_rng([n, d])
+    x = generator.standard_normal((n, d)).astype(dtype)
+    weights = generator.standard_normal(n)
+    expected = weights @ x.astype(np.float64)
+    assert np.allclose(native.combine(weights, x), expected, atol=1e-5 if dtype == np.float32 else 1e-13)
+    if n > 1:
+        weights[1], x[1] = 0.0, np.inf
+        others = np.delete(weights, 1) @ np.delete(x, 1, axis=0).astype(np.float64)
+        assert np.allclose(native.combine(weights, x), others, atol=1e-5 if dtype == np.float32 else 1e-13)
