@@ -69,22 +69,27 @@ static CLONES void NAME(squares)(const REAL *restrict x, long n, long d, long be
     }
 }
 
-/* out = sum over rows of weights[row] * row; a row of weight zero is not touched, whatever is in it. */
-static CLONES void NAME(combine)(const REAL *restrict x, long n, long d, long begin, long end,
-                                 const double *restrict weights, REAL *restrict out)
+/* out = sum over the listed rows of weight * row, four rows at a time; other rows are not touched. */
+static CLONES void NAME(combine)(const REAL *restrict x, long d, long begin, long end, const long *restrict rows,
+                                 const double *restrict weights, long count, REAL *restrict out)
 {
+    memset(out + begin, 0, sizeof(REAL) * (size_t)(end - begin));
     for (long start = begin; start < end; start += COMBINED) {
         long width = end - start < COMBINED ? end - start : COMBINED;
-        REAL sums[COMBINED];
-        memset(sums, 0, sizeof sums);
-        for (long row = 0; row < n; ++row) {
-            const REAL weight = (REAL)weights[row];
-            const REAL *restrict source = x + row * d + start;
-            if (weight == 0)
-                continue;
+        REAL *restrict sums = out + start;
+        long r = 0;
+        for (; r + 4 <= count; r += 4) {
+            const REAL *restrict a = x + rows[r] * d + start, *restrict b = x + rows[r + 1] * d + start;
+            const REAL *restrict c = x + rows[r + 2] * d + start, *restrict e = x + rows[r + 3] * d + start;
+            const REAL u = (REAL)weights[r], v = (REAL)weights[r + 1], w = (REAL)weights[r + 2], z = (REAL)weights[r + 3];
             for (long k = 0; k < width; ++k)
-                sums[k] += weight * source[k];
+                sums[k] += (u * a[k] + v * b[k]) + (w * c[k] + z * e[k]);
         }
-        memcpy(out + start, sums, sizeof(REAL) * (size_t)width);
+        for (; r < count; ++r) {
+            const REAL *restrict a = x + rows[r] * d + start;
+            const REAL u = (REAL)weights[r];
+            for (long k = 0; k < width; ++k)
+                sums[k] += u * a[k];
+        }
     }
 }

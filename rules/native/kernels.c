@@ -251,22 +251,35 @@ static PyObject *squares(PyObject *self, PyObject *args)
 
 static PyObject *combine(PyObject *self, PyObject *args)
 {
-    PyObject *x, *weights, *out;
+    PyObject *x, *given, *out;
     Py_ssize_t itemsize, n, d, begin, end;
     Buffers buffers = {.count = 0};
     (void)self;
-    if (!PyArg_ParseTuple(args, "OnnnnnOO", &x, &itemsize, &n, &d, &begin, &end, &weights, &out))
+    if (!PyArg_ParseTuple(args, "OnnnnnOO", &x, &itemsize, &n, &d, &begin, &end, &given, &out))
         return NULL;
     if (check_shape(itemsize, n, d, begin, end) || take(&buffers, x, 0, itemsize * n * d) ||
-        take(&buffers, weights, 0, (Py_ssize_t)sizeof(double) * n) || take(&buffers, out, 1, itemsize * d))
+        take(&buffers, given, 0, (Py_ssize_t)sizeof(double) * n) || take(&buffers, out, 1, itemsize * d))
         return finish(&buffers, -1);
-    Py_BEGIN_ALLOW_THREADS
-    if (itemsize == 4)
-        combine_single(buffers.views[0].buf, n, d, begin, end, buffers.views[1].buf, buffers.views[2].buf);
-    else
-        combine_double(buffers.views[0].buf, n, d, begin, end, buffers.views[1].buf, buffers.views[2].buf);
-    Py_END_ALLOW_THREADS
-    return finish(&buffers, 0);
+    const double *all = buffers.views[1].buf;
+    long *rows = malloc(sizeof(long) * (size_t)n), count = 0;
+    double *weights = malloc(sizeof(double) * (size_t)n);
+    if (rows && weights) {
+        for (long row = 0; row < n; ++row)
+            if (all[row] != 0) {
+                rows[count] = row;
+                weights[count++] = all[row];
+            }
+        Py_BEGIN_ALLOW_THREADS
+        if (itemsize == 4)
+            combine_single(buffers.views[0].buf, d, begin, end, rows, weights, count, buffers.views[2].buf);
+        else
+            combine_double(buffers.views[0].buf, d, begin, end, rows, weights, count, buffers.views[2].buf);
+        Py_END_ALLOW_THREADS
+    }
+    int status = rows && weights ? 0 : -1;
+    free(rows);
+    free(weights);
+    return finish(&buffers, status);
 }
 
 static PyObject *median(PyObject *self, PyObject *args)
