@@ -12,13 +12,10 @@ is an ``InputError`` of one line.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import math
-import os
 import re
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -29,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kappaguard.rules.errors import InputError
+from kappaguard.rules.files import write
 from kappaguard.rules.ratio import CRITERIA
 
 SCHEMA = "kappaguard-witness/1"
@@ -113,7 +111,7 @@ class Witness:
             path = path / self.file_name
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            _write(path, self.to_json())
+            write(path, self.to_json())
         except OSError as error:
             raise InputError(f"cannot write {path}: {error.strerror}") from None
         return path
@@ -284,16 +282,3 @@ def _bound(text: object, name: str) -> Bound:
     if match is not None and int(match.group(2) or 1):
         return Fraction(int(match.group(1)), int(match.group(2) or 1))
     raise InputError(f'{name!r} must be a fraction as a text or "inf", got {_short(text)}')
-
-
-def _write(path: Path, text: str) -> None:
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            Path(temporary).unlink()
-        raise

@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import kappaguard
+from kappaguard.rules.files import write
 from kappaguard.verify.claims.claim import Claim, Effort, Finding, Report
-from kappaguard.verify.claims.store import Store, Stored, number, witness_json, write
+from kappaguard.verify.claims.store import Store, Stored, number, witness_json
 
 SCHEMA = "kappaguard-results/1"
 

@@ -7,18 +7,16 @@ read is as good as none.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import inspect
 import json
-import os
-import tempfile
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import kappaguard
+from kappaguard.rules.files import write
 from kappaguard.rules.witness import SCHEMA as WITNESS_SCHEMA
 from kappaguard.rules.witness import Witness, from_json
 from kappaguard.verify.claims.claim import Budget, Claim, Effort, Finding
@@ -100,21 +98,6 @@ def shared_hash() -> str:
                 continue
             digest.update(str(path.relative_to(folder)).encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()
-
-
-def write(path: Path, text: str) -> None:
-    """Write a file in one step."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            Path(temporary).unlink()
-        raise
 
 
 def number(value: float | None) -> float | str | None:

@@ -23,9 +23,3 @@ def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
         # A name such as bucketing[s] must not be read as markup.
         table.add_row(*map(Text, row))
     console.print(table)
-
-
-def markdown_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """The same table in Markdown."""
-    lines = [headings, ["---"] * len(headings), *rows]
-    return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |\n" for line in lines)

@@ -121,8 +121,8 @@ def _shown(value: float | None) -> str:
 
 
 def _write(outcomes: Sequence[Outcome], effort: Effort, complete: bool, folder: Path) -> Path:
+    from kappaguard.rules.files import write
     from kappaguard.verify.claims.run import write_results
-    from kappaguard.verify.claims.store import write
 
     write_results(outcomes, effort, complete, folder)
     path = folder / "report.md"
