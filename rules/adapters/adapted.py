@@ -14,7 +14,7 @@ import numpy as np
 
 from kappaguard.rules.adapters.convert import Form, all_finite, has_nan, in_form, like
 from kappaguard.rules.adapters.parameters import one_line
-from kappaguard.rules.adapters.seeding import seeded
+from kappaguard.rules.adapters.seeding import preserved, seed_all
 from kappaguard.rules.arrays import Array, as_array, is_exact, namespace
 from kappaguard.rules.errors import FaultKind, InputError, RuleFault
 
@@ -67,7 +67,10 @@ class Guarded(ABC):
         batch = tuple(array.shape[:-2])
         xp = namespace(array)
         matrices = xp.reshape(array, (math.prod(batch), rows, columns))
-        results = [like(self._finite(matrices[index]), array) for index in range(matrices.shape[0])]
+        with preserved(), warnings.catch_warnings(), np.errstate(all="ignore"):
+            # The verdict must not depend on the caller's warning filters.
+            warnings.simplefilter("ignore")
+            results = [like(self._finite(matrices[index]), array) for index in range(matrices.shape[0])]
         shapes = {tuple(result.shape) for result in results}
         if len(shapes) > 1:
             raise RuleFault(self.name, "shape", f"returned different shapes within a batch: {sorted(shapes)}")
@@ -83,17 +86,15 @@ class Guarded(ABC):
     def produce(self, matrix: Array) -> Array:
         """What the foreign code makes of one matrix: an array of the right shape, not necessarily finite."""
         private = in_form(matrix, self.form)
-        with seeded(self.seed), warnings.catch_warnings(), np.errstate(all="ignore"):
-            # The verdict must not depend on the caller's warning filters.
-            warnings.simplefilter("ignore")
-            try:
-                output = self.run(private)
-            except InputError:
-                raise
-            except RuleFault as fault:
-                raise RuleFault(self.name, fault.kind, f"{fault.rule} {fault.detail}") from fault
-            except (Exception, SystemExit) as error:
-                raise self._fault("exception", f"raised {one_line(error)}") from error
+        seed_all(self.seed)
+        try:
+            output = self.run(private)
+        except InputError:
+            raise
+        except RuleFault as fault:
+            raise RuleFault(self.name, fault.kind, f"{fault.rule} {fault.detail}") from fault
+        except (Exception, SystemExit) as error:
+            raise self._fault("exception", f"raised {one_line(error)}") from error
         return self._array(output, tuple(matrix.shape))
 
     def _finite(self, matrix: Array) -> Array:

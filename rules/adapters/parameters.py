@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -63,10 +64,17 @@ def one_line(error: BaseException) -> str:
 
 def signature(target: Callable[..., Any]) -> inspect.Signature | None:
     """The signature of ``target``; None for compiled functions that do not tell."""
+    return _signature_of_function(target) if inspect.isfunction(target) else _signature(target)
+
+
+def _signature(target: Callable[..., Any]) -> inspect.Signature | None:
     try:
         return inspect.signature(target)
     except (TypeError, ValueError):
         return None
+
+
+_signature_of_function = functools.lru_cache(maxsize=64)(_signature)
 
 
 def bind(
