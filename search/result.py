@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
@@ -29,12 +30,34 @@ RELATIVE_GAP = 1e-6
 
 
 @dataclass(frozen=True)
+class Improvement:
+    """One point of a convergence trace: who raised the best ratio to what, after how much work, in which dimension."""
+
+    adversary: str
+    evaluations: int
+    seconds: float
+    ratio: float
+    dimension: int
+
+
+@dataclass(frozen=True)
 class Stats:
-    """What it cost."""
+    """What it cost, and for a search how it went.
+
+    ``dimensions`` has the best ratio per dimension, ``faults`` counts inputs for which the rule returned no vector
+    (the first one in words: ``fault``), ``interrupted`` says that the user stopped it.
+    """
 
     seconds: float
     evaluations: int = 0
     programs: int = 0
+    seed: int | None = None
+    adversaries: tuple[str, ...] = ()
+    trace: tuple[Improvement, ...] = ()
+    dimensions: tuple[tuple[int, float], ...] = ()
+    faults: int = 0
+    fault: str | None = None
+    interrupted: bool = False
 
 
 @dataclass(frozen=True)
@@ -66,3 +89,9 @@ class KappaResult:
         if self.upper is None:
             return Status.LOWER
         return Status.EXACT if self.gap <= RELATIVE_GAP else Status.BRACKET
+
+
+def grown_until(dimensions: Sequence[tuple[int, float]]) -> int:
+    """The smallest dimension in which the ratio is as large as in any."""
+    most = max(ratio for _, ratio in dimensions)
+    return min(d for d, ratio in dimensions if ratio >= most * (1 - RELATIVE_GAP))

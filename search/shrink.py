@@ -42,6 +42,7 @@ NUDGES = tuple(2.0**-k for k in (4, 6, 8, 10, 12))
 TRIES = 64
 ENTRY_PROBES = 128
 ROUNDS = 40
+MOST_EVALUATIONS = 100_000
 
 
 @dataclass(frozen=True)
@@ -104,9 +105,13 @@ def shrink(
     keep: Fraction | float = Fraction(99, 100),
     found_by: str = "",
     seed: int = 0,
+    rule: Callable[[Any], Any] | None = None,
+    patience: Callable[[int], bool] = lambda used: used <= MOST_EVALUATIONS,
 ) -> Witness:
     """A small witness whose ratio is at least ``keep`` times that of x and S, off ties if there is one.
 
+    ``rule`` is the rule itself where ``spec`` only labels it. ``patience`` is asked, with the number of evaluations so
+    far, whether to go on; if not, x is left as it is by then.
     The note says if it sits on a tie. For rules without exact arithmetic the recorded ratio is the one in floats;
     ``kappaguard.verify.replay.settle`` replaces it by what can be proved.
     """
@@ -114,14 +119,14 @@ def shrink(
     if start.ndim != 2 or not np.all(np.isfinite(start)):
         raise InputError("an input to shrink must be a finite matrix of shape (n, d)")
     chosen = tuple(sorted(members(subset, len(start)).tolist()))
-    problem = Problem(rule_named(spec, f=f), chosen, criterion_named(criterion).name)
+    problem = Problem(rule or rule_named(spec, f=f), chosen, criterion_named(criterion).name)
     if not 0 < keep <= 1:
         raise InputError(f"the fraction of the ratio to keep must be in (0, 1], got {keep}")
     before = float(problem.ratios(start[None])[0])
     if before <= 0:
         raise InputError("the ratio of this input is 0: there is nothing to keep")
     least = before * float(keep) if math.isfinite(before) else LARGE
-    search = _Shrinker(problem, least, math.isinf(before), seed)
+    search = _Shrinker(problem, least, math.isinf(before), seed, patience)
     small, untied = search.run(_normalised(start, problem))
     exact, value = _settled(problem, small, keep, before)
     note = f"shrunk from dimension {start.shape[1]}, keeping at least {float(keep):g} of the ratio {before:.12g}"
@@ -152,9 +157,12 @@ def _normalised(x: Floats, problem: Problem) -> Floats:
 class _Shrinker:
     """The steps, with what must be kept: the ratio, and being off ties if the input can be brought there."""
 
-    def __init__(self, problem: Problem, least: float, infinite: bool, seed: int) -> None:
+    def __init__(
+        self, problem: Problem, least: float, infinite: bool, seed: int, patience: Callable[[int], bool]
+    ) -> None:
         self.problem, self.least, self.infinite, self.seed = problem, least, infinite, seed
         self.untied = False
+        self.used, self.patience = 0, patience
 
     def run(self, x: Floats) -> tuple[NDArray[Any], bool]:
         x = self._fewer_dimensions(x)
@@ -170,7 +178,10 @@ class _Shrinker:
         return rational, self.untied
 
     def enough(self, inputs: Floats) -> NDArray[np.bool_]:
-        """Which inputs keep the ratio."""
+        """Which inputs keep the ratio; none when patience has run out."""
+        if not self.patience(self.used):
+            return np.zeros(len(inputs), dtype=bool)
+        self.used += len(inputs)
         values = self.problem.ratios(inputs)
         return np.isinf(values) if self.infinite else values >= self.least
 

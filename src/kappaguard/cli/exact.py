@@ -11,8 +11,6 @@ import typer
 from kappaguard import __version__
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from kappaguard.search.result import KappaResult
 
 
@@ -72,24 +70,18 @@ def _save(result: KappaResult, folder: Path) -> dict[str, Path | None]:
     return paths
 
 
-def _number(value: object) -> object:
-    """A float, which JSON has; infinity as a text, which it has not."""
-    if value is None:
-        return None
-    number = float(value)  # type: ignore[arg-type]
-    return number if number < float("inf") else "inf"
-
-
 def _json(result: KappaResult, paths: dict[str, Path | None]) -> str:
     import json
+
+    from kappaguard.verify.verdict import number
 
     return json.dumps(
         {
             "rule": result.rule,
             "n": result.n,
             "f": result.f,
-            "lower": _number(result.lower),
-            "upper": _number(result.upper),
+            "lower": number(result.lower),
+            "upper": number(result.upper),
             "verdict": result.status.value,
             "witness": None if paths["witness"] is None else str(paths["witness"]),
             "certificate": None if paths["certificate"] is None else str(paths["certificate"]),
@@ -104,25 +96,16 @@ def _json(result: KappaResult, paths: dict[str, Path | None]) -> str:
     )
 
 
-def _outward(value: Fraction | float, *, up: bool) -> str:
-    """Ten digits, rounded so that the printed bound still holds."""
-    import decimal
-
-    if isinstance(value, float):
-        return f"{value:g}"
-    rounding = decimal.ROUND_CEILING if up else decimal.ROUND_FLOOR
-    context = decimal.Context(prec=10, rounding=rounding)
-    return f"{context.divide(decimal.Decimal(value.numerator), decimal.Decimal(value.denominator)).normalize():f}"
-
-
 def _text(result: KappaResult, paths: dict[str, Path | None]) -> str:
+    from kappaguard.cli.output import outward
+
     upper = "unknown: no certificate and no proof for this rule yet"
     if result.upper is not None:
         reasons = [str(reason) for reason in (paths["certificate"], result.proof) if reason]
-        upper = f"{_outward(result.upper, up=True)}   {'; '.join(reasons) or 'infinite'}"
+        upper = f"{outward(result.upper, up=True)}   {'; '.join(reasons) or 'infinite'}"
     lines = {
         "rule": f"{result.rule}, n = {result.n}, f = {result.f}",
-        "kappa* >=": f"{_outward(result.lower, up=False)}   {paths['witness']}",
+        "kappa* >=": f"{outward(result.lower, up=False)}   {paths['witness']}",
         "kappa* <=": upper,
         "status": result.status.value,
         "cost": f"{result.stats.seconds:.2f} s, {result.stats.programs} cone programs",

@@ -1,8 +1,12 @@
-"""How commands print tables."""
+"""How commands print tables and bounds."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 WIDTH_OF_A_PIPE = 200
 
@@ -23,3 +27,14 @@ def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
         # A name such as bucketing[s] must not be read as markup.
         table.add_row(*map(Text, row))
     console.print(table)
+
+
+def outward(value: Fraction | float, *, up: bool) -> str:
+    """Ten digits, rounded so that the printed bound still holds."""
+    import decimal
+
+    if isinstance(value, float):
+        return f"{value:g}"
+    rounding = decimal.ROUND_CEILING if up else decimal.ROUND_FLOOR
+    context = decimal.Context(prec=10, rounding=rounding)
+    return f"{context.divide(decimal.Decimal(value.numerator), decimal.Decimal(value.denominator)).normalize():f}"

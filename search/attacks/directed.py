@@ -1,0 +1,54 @@
+"""The primitive that ALIE, FOE and SF share: the honest mean plus eta times a direction."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+from kappaguard.rules.arrays import Array, namespace
+from kappaguard.rules.errors import InputError
+from kappaguard.search.attacks.base import Action, Aggregation, Attack, repeated, require_honest
+from kappaguard.search.attacks.line import strongest
+
+
+@dataclass(frozen=True)
+class Directed(Attack):
+    """All Byzantine workers send mean + eta a (paper, appendix on Byzantine attacks).
+
+    If eta is None, every step takes the eta that maximises ||F(x) - mean|| for the rule F under attack, as in the
+    paper's optimised attacks, over both signs; see ``kappaguard.search.attacks.line``.
+    """
+
+    eta: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.eta is not None and not math.isfinite(self.eta):
+            raise InputError(f"{self.name}: eta must be a finite number, got {self.eta!r}")
+
+    @property
+    def label(self) -> str:
+        """The name, with eta if it is fixed."""
+        return self.name if self.eta is None else f"{self.name}(eta={self.eta:g})"
+
+    @property
+    def needs_rule(self) -> bool:
+        """Without a fixed eta it asks the rule."""
+        return self.eta is None
+
+    @abstractmethod
+    def direction(self, honest: Array, mean: Array) -> Array:
+        """The direction a."""
+
+    def act(self, honest: Array, f: int, rule: Aggregation | None = None, memory: Any = None) -> Action:
+        """The mean plus eta times the direction, f times."""
+        require_honest(honest, f)
+        mean = namespace(honest).mean(honest, axis=0)
+        direction = self.direction(honest, mean)
+        if self.eta is not None or f == 0:
+            return Action(repeated(mean + (self.eta or 0.0) * direction, f), eta=self.eta)
+        if rule is None:
+            raise InputError(f"{self.name} needs the rule that it attacks, or a fixed eta")
+        best = strongest(rule, honest, f, mean, direction)
+        return Action(repeated(mean + best.eta * direction, f), eta=best.eta, error=best.error)

@@ -1,0 +1,98 @@
+"""The largest value of a function of one number that jumps: a grid over both signs, then finer ones around its peaks.
+
+Against a rule that selects vectors the error grows with eta until the Byzantine vectors are dropped, so that the best
+eta sits right before a jump; there may be several such peaks. Values are asked for in batches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+NEAR, FAR = 0.05, 20.0
+"""Between these multiples of the unit the first grid is dense; it reaches from LEAST to MOST."""
+LEAST, MOST = 1e-3, 1e4
+DENSE, BELOW, ABOVE = 96, 6, 12
+PEAKS = (10, 4, 2)
+"""How many peaks each finer grid looks at."""
+PARTS = 6
+STABLE = 2e-5
+"""The chosen number keeps its value when it is moved by this part of itself: no coin toss at a jump."""
+SIMILAR = 0.97
+APART = 0.05
+EQUAL = 2e-4
+"""Of values that differ by less, the one with the smallest eta is taken: most errors level off as eta grows."""
+
+Errors = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A step along the direction, and the error that it leads to."""
+
+    eta: float
+    error: float
+
+
+def maximise(errors: Errors, unit: float, count: int = 1, reach: float = MOST) -> list[Candidate]:
+    """The best ``count`` numbers that are apart from each other, the best one first.
+
+    ``unit`` is the scale on which the function changes; it is searched up to ``reach`` units in both directions.
+    """
+    positive = np.concatenate(
+        [
+            np.geomspace(LEAST, NEAR, BELOW, endpoint=False),
+            np.geomspace(NEAR, FAR, DENSE, endpoint=False),
+            np.geomspace(FAR, reach, ABOVE),
+        ]
+    )
+    etas = unit * np.concatenate([-positive[::-1], [0.0], positive])
+    values = _clean(errors(etas))
+    for peaks in PEAKS:
+        finer = _around_peaks(etas, values, peaks)
+        if finer.size == 0:
+            break
+        etas = np.concatenate([etas, finer])
+        values = np.concatenate([values, _clean(errors(finer))])
+        order = np.argsort(etas, kind="stable")
+        etas, values = etas[order], values[order]
+    return _choose(errors, etas, values, count)
+
+
+def _clean(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.where(np.isnan(values), -1.0, values)
+
+
+def _around_peaks(etas: NDArray[np.float64], values: NDArray[np.float64], peaks: int) -> NDArray[np.float64]:
+    """Points inside the cells on both sides of the best local maxima."""
+    padded = np.concatenate([[-np.inf], values, [-np.inf]])
+    local = np.flatnonzero((padded[1:-1] >= padded[:-2]) & (padded[1:-1] >= padded[2:]))
+    best = local[np.argsort(-values[local], kind="stable")][:peaks]
+    inside = np.arange(1, PARTS) / PARTS
+    cells = {cell for index in best for cell in (index - 1, index) if 0 <= cell < len(etas) - 1}
+    parts = [etas[cell] + inside * (etas[cell + 1] - etas[cell]) for cell in sorted(cells)]
+    return np.concatenate(parts) if parts else np.empty(0)
+
+
+def _choose(errors: Errors, etas: NDArray[np.float64], values: NDArray[np.float64], count: int) -> list[Candidate]:
+    """The best values, each at a point where a tiny move does not lose it."""
+    chosen: list[int] = []
+    top = float(np.max(values))
+    for index in np.argsort(-values, kind="stable"):
+        if len(chosen) == 4 * count or values[index] < SIMILAR * top:
+            break
+        if count == 1 or all(abs(etas[index] - etas[other]) > APART * abs(etas[other]) for other in chosen):
+            chosen.append(int(index))
+    if count == 1:
+        level = np.flatnonzero(values >= (1 - EQUAL) * top)
+        chosen.append(int(level[np.argmin(np.abs(etas[level]))]))
+    around = np.concatenate([etas[chosen] * (1 - STABLE), etas[chosen] * (1 + STABLE)])
+    sides = _clean(errors(around)).reshape(2, -1).min(axis=0)
+    steady = np.minimum(sides, values[chosen])
+    steady[np.isinf(steady)] = np.finfo(np.float64).max
+    level = steady >= (1 - EQUAL) * steady.max()
+    order = np.lexsort((np.abs(etas[chosen]), -np.where(level, steady.max(), steady)))[:count]
+    return [Candidate(float(etas[chosen[place]]), float(values[chosen[place]])) for place in order]

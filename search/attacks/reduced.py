@@ -1,0 +1,104 @@
+"""Honest vectors and an attack's direction in few coordinates: the error of many eta without looking at d again.
+
+The honest vectors x_i, their mean and the Byzantine vectors mean + eta a lie in a plane of dimension at most m + 1
+(m + 2 with the origin, which only rules that are not translation-equivariant see). A rule that commutes with
+rotations stays in it. So the squared distances between the mean, the x_i, mean + a and the origin are formed once,
+coordinates follow from the eigenvectors of their Gram matrix about the mean, and one eta costs n^2 and not n d.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kappaguard.rules.arrays import Array, namespace, to_numpy
+from kappaguard.rules.base import Rule
+from kappaguard.rules.cloud import Cloud
+from kappaguard.rules.distances import squared_distances
+from kappaguard.rules.gm import GeometricMedian
+from kappaguard.rules.pipeline import Chain, Pipeline
+from kappaguard.rules.weiszfeld import median_weights
+
+NEGLIGIBLE = 1e-15
+
+
+@dataclass(frozen=True)
+class Reduced:
+    """Coordinates relative to the honest mean: of the honest vectors (m, r), the direction (r,), the origin (r,)."""
+
+    honest: NDArray[np.float64]
+    direction: NDArray[np.float64]
+    origin: NDArray[np.float64]
+    distances: NDArray[np.float64]
+
+    @property
+    def unit(self) -> float:
+        """The eta whose step is as long as the honest vectors' standard deviation; 1 if they have none."""
+        spread = float(np.sqrt(np.sum(self.honest**2) / len(self.honest)))
+        length = float(np.linalg.norm(self.direction))
+        return spread / length if spread > 0 and length > 0 else 1.0
+
+    def clouds(self, etas: NDArray[np.float64], f: int) -> Cloud:
+        """The clouds of all n vectors, one per eta, (K, n, r), with their distances known."""
+        m, count = len(self.honest), len(etas)
+        squares = np.sum(self.honest**2, axis=1)
+        along = self.honest @ self.direction
+        length = float(self.direction @ self.direction)
+        distances = np.zeros((count, m + f, m + f))
+        distances[:, :m, :m] = self.distances
+        mixed = np.maximum(squares - 2 * etas[:, None] * along + (etas**2)[:, None] * length, 0.0)
+        distances[:, :m, m:] = mixed[:, :, None]
+        distances[:, m:, :m] = mixed[:, None, :]
+        points = np.empty((count, m + f, self.honest.shape[1]))
+        points[:, :m] = self.honest
+        points[:, m:] = etas[:, None, None] * self.direction
+        cloud = Cloud(points)
+        cloud.__dict__["distances"] = distances
+        return cloud
+
+    def errors(self, rule: Rule, etas: NDArray[np.float64], f: int) -> NDArray[np.float64]:
+        """||F(x) - mean|| for every eta, F being a rule that commutes with rotations."""
+        cloud = self.clouds(etas, f)
+        if not rule.traits.translates:
+            output = rule(cloud.points - self.origin) + self.origin
+        elif ends_in_median(rule):
+            output = _medians(Chain(rule.steps).transform(cloud) if isinstance(rule, Pipeline) else cloud)
+        else:
+            output = rule.aggregate(cloud)
+        result: NDArray[np.float64] = np.linalg.norm(output, axis=-1)
+        return result
+
+
+def ends_in_median(rule: Rule) -> bool:
+    """Whether the rule is the geometric median, alone or at the end of a pipeline."""
+    return isinstance(rule.rule if isinstance(rule, Pipeline) else rule, GeometricMedian)
+
+
+def _medians(clouds: Cloud) -> NDArray[np.float64]:
+    """The geometric medians of a batch, one by one: the compiled search takes no batches."""
+    points, distances = clouds.points, clouds.distances
+    output = np.empty((len(points), points.shape[-1]))
+    for place, (vectors, pairs) in enumerate(zip(points, distances, strict=True)):
+        one = Cloud(vectors)
+        one.__dict__["distances"] = pairs
+        output[place] = median_weights(one) @ vectors
+    return output
+
+
+def reduce(honest: Array, mean: Array, direction: Array) -> Reduced:
+    """The coordinates of honest vectors (m, d) and a direction (d,), from one pass over them."""
+    xp = namespace(honest)
+    together = xp.concat([mean[None], honest, (mean + direction)[None], xp.zeros_like(mean)[None]], axis=0)
+    plain = together.numpy() if type(together).__module__ == "torch" and together.device.type == "cpu" else together
+    pairs = to_numpy(squared_distances(plain))
+    from_mean = pairs[0, 1:]
+    gram = (from_mean[:, None] + from_mean[None, :] - pairs[1:, 1:]) / 2
+    values, vectors = np.linalg.eigh(gram)
+    kept = values > NEGLIGIBLE * max(float(values[-1]), 0.0)
+    if not np.any(kept):
+        kept[-1] = True
+    coordinates = vectors[:, kept] * np.sqrt(np.maximum(values[kept], 0.0))
+    m = honest.shape[0]
+    return Reduced(coordinates[:m], coordinates[m], coordinates[m + 1], pairs[1 : m + 1, 1 : m + 1])

@@ -1,0 +1,21 @@
+"""SF: sign flipping."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from kappaguard.rules.arrays import Array, namespace
+from kappaguard.search.attacks.base import Action, Aggregation, Attack, repeated, require_honest
+
+
+@dataclass(frozen=True)
+class SignFlipping(Attack):
+    """All Byzantine workers send minus the honest mean: a = -mean and eta = 2 (paper; Allen-Zhu et al. 2020)."""
+
+    name: ClassVar[str] = "sf"
+
+    def act(self, honest: Array, f: int, rule: Aggregation | None = None, memory: Any = None) -> Action:
+        """Minus the mean, f times."""
+        require_honest(honest, f)
+        return Action(repeated(-namespace(honest).mean(honest, axis=0), f), eta=2.0)

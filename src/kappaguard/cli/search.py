@@ -1,0 +1,134 @@
+"""``kappaguard search``: the worst input of any rule that can be found within a budget."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kappaguard import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kappaguard.search.result import KappaResult
+    from kappaguard.verify.lower import Progress
+
+
+def search(
+    rule: Annotated[str, typer.Argument(metavar="RULE", help="A name, module:attribute or file.py:attribute.")],
+    n: Annotated[int, typer.Option("-n", help="The number of vectors.", show_default=False)],
+    f: Annotated[int, typer.Option("-f", help="The number of Byzantine ones.", show_default=False)],
+    d: Annotated[int | None, typer.Option("-d", help="The dimension; swept if not given.")] = None,
+    budget: Annotated[
+        float | None, typer.Option("--budget", metavar="SECONDS", help="How long to search; 10 if nothing is given.")
+    ] = None,
+    evaluations: Annotated[
+        int | None, typer.Option("--evaluations", help="How many evaluations; the same seed gives the same result.")
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Of everything random.")] = 0,
+    save: Annotated[
+        Path | None, typer.Option("--save", metavar="FILE", help="Where the witness goes, a file or a folder.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """A lower bound on kappa* with a witness: the input with the largest ratio found."""
+    from kappaguard.verify.lower import search as find
+
+    with _Bar(budget if evaluations is None else None) as bar:
+        result = find(
+            rule, n, f, d=d, budget=budget, evaluations=evaluations, seed=seed, report=None if as_json else bar.report
+        )
+    path = None
+    if result.witness is not None:
+        path = result.witness.save(save or Path(".kappaguard/search") / result.witness.file_name)
+    typer.echo(_json(result, path) if as_json else _text(result, path))
+
+
+class _Bar:
+    """A bar on the terminal with the best ratio so far; nothing when nobody looks."""
+
+    def __init__(self, budget: float | None) -> None:
+        self.budget = budget or 10.0
+        self.report: Callable[[Progress], None] | None = None
+
+    def __enter__(self) -> _Bar:
+        import sys
+
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        if not sys.stderr.isatty():
+            return self
+        columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+        self.bar = Progress(*columns, console=Console(stderr=True), transient=True)
+        task = self.bar.add_task("starting", total=self.budget)
+        self.bar.start()
+
+        def report(progress: Any) -> None:
+            words = f"best {progress.best:.6g}, {progress.evaluations:,} evaluations, {progress.adversary}"
+            self.bar.update(task, completed=min(progress.seconds, self.budget), description=words)
+
+        self.report = report
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.report is not None:
+            self.bar.stop()
+
+
+def _json(result: KappaResult, path: Path | None) -> str:
+    import json
+
+    from kappaguard.verify.verdict import number
+
+    stats = result.stats
+    return json.dumps(
+        {
+            "rule": result.rule,
+            "n": result.n,
+            "f": result.f,
+            "lower": number(result.lower),
+            "upper": number(result.upper),
+            "verdict": "open",
+            "status": result.status.value,
+            "witness": None if path is None else str(path),
+            "seconds": stats.seconds,
+            "evaluations": stats.evaluations,
+            "seed": stats.seed,
+            "adversaries": list(stats.adversaries),
+            "dimensions": {str(d): number(ratio) for d, ratio in stats.dimensions},
+            "faults": stats.faults,
+            "fault": stats.fault,
+            "interrupted": stats.interrupted,
+            "trace": [
+                [step.adversary, step.evaluations, round(step.seconds, 4), number(step.ratio), step.dimension]
+                for step in stats.trace
+            ],
+            "version": __version__,
+        },
+        indent=2,
+    )
+
+
+def _text(result: KappaResult, path: Path | None) -> str:
+    from kappaguard.cli.output import outward
+    from kappaguard.search.result import grown_until
+
+    stats = result.stats
+    lines = {
+        "rule": f"{result.rule}, n = {result.n}, f = {result.f}",
+        "kappa* >=": f"{outward(result.lower, up=False)}   {path or 'no input with a positive ratio was found'}",
+    }
+    if result.witness is not None:
+        lines["found by"] = f"{result.witness.found_by}, in dimension {result.witness.d}"
+    if stats.dimensions:
+        lines["dimension"] = f"the ratio stopped growing at d = {grown_until(stats.dimensions)}"
+    lines["effort"] = (
+        f"{stats.evaluations:,} evaluations, {stats.seconds:.2f} s, seed {stats.seed}"
+        f"{', interrupted' if stats.interrupted else ''}"
+    )
+    if stats.faults:
+        lines["faults"] = f"{stats.faults}: it {stats.fault}"
+    return "\n".join(f"{key:<10} {value}" for key, value in lines.items())
