@@ -33,7 +33,7 @@ UNKNOWN = Traits(rational=False, translates=False, scales=False, rotates=False, 
 """What is known of a rule of another library."""
 
 LEAST_SPREAD = 1e-6
-"""Honest vectors nearer to each other than this, relative to the largest entry, leave a ratio to rounding."""
+"""Honest vectors nearer to each other than this, relative to their largest entry, leave a ratio to rounding."""
 POOL = 24
 """How many good inputs are kept for other adversaries to start from."""
 SUBSETS = 5_000
@@ -200,7 +200,7 @@ class Arena:
         """Finite ratios that rounding may have made are not counted."""
         honest = x[:, : self.m]
         width = np.max(np.ptp(honest, axis=1), axis=-1)
-        values[np.isfinite(values) & (width <= LEAST_SPREAD * np.max(np.abs(x), axis=(1, 2)))] = -np.inf
+        values[np.isfinite(values) & (width <= LEAST_SPREAD * np.max(np.abs(honest), axis=(1, 2)))] = -np.inf
 
     def _record(self, x: Floats, outputs: Floats, values: Floats, order: tuple[int, ...]) -> None:
         least = self.pool[-1].ratio if len(self.pool) >= POOL else -np.inf

@@ -28,9 +28,10 @@ KEEP = 0.9998
 """The fraction of the ratio that a shrunk input must keep."""
 JUDGED = 6
 """How many of the best inputs are judged until one is accepted."""
+BEYOND_ROUNDING = 10**6
 SHRINKING = 0.25
 """The time for shrinking, as a fraction of the time of the search."""
-SHRINKING_EVALUATIONS = 20_000
+LEAST_EVALUATIONS = 200
 
 
 @dataclass(frozen=True)
@@ -98,9 +99,15 @@ def search(
         fault=None if arena.fault is None else arena.fault.detail,
         interrupted=interrupted,
     )
-    lower: Bound = Fraction(0) if judgement is None else judgement.ratio
+    lower: Bound = Fraction(0) if judgement is None else _bound(judgement)
     witness = None if judgement is None else judgement.witness
     return KappaResult(under.name, n, f, lower, math.inf if lower == math.inf else None, witness, None, None, stats)
+
+
+def _bound(judgement: Judgement) -> Bound:
+    """What is proved; infinite if the honest vectors are all equal and the error is far beyond rounding."""
+    infinite = judgement.witness.lower == math.inf and judgement.ratio > BEYOND_ROUNDING
+    return math.inf if infinite else judgement.ratio
 
 
 def _reporter(report: Callable[[Progress], None]) -> Callable[[Arena], None]:
@@ -125,7 +132,7 @@ class _Hunter:
         judgement = self._plain(candidate)
         if judgement is None:
             return False
-        enough = judgement.ratio == math.inf or (self.target is not None and judgement.ratio > self.target)
+        enough = _bound(judgement) == math.inf or (self.target is not None and judgement.ratio > self.target)
         if enough:
             self.caught = judgement
         return enough
@@ -143,7 +150,7 @@ class _Hunter:
         if self.caught is not None and best is self.caught and arena.best is not None:
             small = self._shrunk(arena.best, patience)
             if small is not None and (
-                small.ratio == math.inf or (self.target is not None and small.ratio > self.target)
+                _bound(small) == math.inf or (self.target is not None and small.ratio > self.target)
             ):
                 return small
         return best
@@ -180,8 +187,9 @@ class _Hunter:
 
 
 def _patience(arena: Arena) -> Callable[[int], bool]:
-    """A fraction of the time that the search took; a number of evaluations if that is what its budget was in."""
+    """A fraction of the time that the search took; as many evaluations if that is what its budget was in."""
     if math.isinf(arena.budget):
-        return lambda used: used <= SHRINKING_EVALUATIONS
+        most = max(LEAST_EVALUATIONS, arena.used)
+        return lambda used: used <= most
     until = time.perf_counter() + SHRINKING * min(arena.budget, arena.seconds) + 0.2
     return lambda used: time.perf_counter() < until

@@ -16,7 +16,7 @@ from kappaguard.search.adversaries.structured import arrangements
 from kappaguard.search.arena import Arena, Floats
 
 SCALES = tuple(10.0**k for k in (-12, -9, -7, -6, -5, -4, -3, -2, -1, 1, 2, 3, 4, 5, 6, 9, 12))
-OFFSETS = (1.0, -1.0, 10.0, 100.0, 1e3, -1e3)
+OFFSETS = (1.0, -1.0, 10.0, 100.0, 1e3, -1e3, 1e4, 1e5)
 FIRST = 6
 
 

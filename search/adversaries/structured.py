@@ -17,7 +17,7 @@ import numpy as np
 from kappaguard.search.adversaries.base import Adversary
 from kappaguard.search.arena import Arena, Floats
 
-PLACES = (1.0, -1.0, 0.0, 2.0, 0.5, -2.0, 1.5, -0.5, 3.0, 0.999, -0.999, 1.001, 10.0, -10.0, 1000.0)
+PLACES = (1.0, -1.0, 0.0, 2.0, 0.5, -2.0, 1.5, -0.5, 3.0, 0.999, -0.999, 1.001, 10.0, -10.0, 1e3, 1e8, 1e17)
 SLICE = 256
 MOST_SPLITS = 24
 
@@ -60,7 +60,7 @@ def _without_spread(arena: Arena, _: np.random.Generator) -> Iterator[Floats]:
     n, m, f = arena.n, arena.m, arena.f
     widest = arena.dimensions()[-1]
     for centre in (0.0, 1.0):
-        for far in (1.0, -1.0, 1e-3, 1e3, 1e6):
+        for far in (1.0, -1.0, 1e-3, 1e3, 1e6, 1e17):
             x = np.full((n, 1), centre)
             x[m:] += far
             yield x

@@ -7,19 +7,18 @@ the vectors themselves.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from kappaguard.rules.arrays import Array, in_double, namespace
+from kappaguard.rules.arrays import Array, enter, in_double, namespace
 from kappaguard.rules.base import Rule
+from kappaguard.rules.cloud import Cloud
 from kappaguard.search.attacks import columns
 from kappaguard.search.attacks.base import Aggregation
 from kappaguard.search.attacks.maximise import MOST, Candidate, maximise
-from kappaguard.search.attacks.reduced import ends_in_median, reduce
+from kappaguard.search.attacks.reduced import Reduced, ends_in_median, reduce
 
-CONFIRMED = 3
+CONFIRMED = 2
 """How many candidates of a sample are evaluated whole."""
 LEVEL = 50.0
 """From so many units on the geometric median hardly moves, and finding it takes other ways: vectors too far apart."""
@@ -43,7 +42,7 @@ def strongest(rule: Aggregation, honest: Array, f: int, mean: Array, direction: 
         )
         if seen.whole or len(found) == 1:
             return found[0]
-        return max(_confirmed(rule, honest, f, mean, direction, found), key=lambda each: each.error)
+        return max(_confirmed(rule, honest, f, mean, direction, found, reduced), key=lambda each: each.error)
 
     def directly(etas: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.array([error_at(rule, honest, f, mean, direction, float(eta)) for eta in etas])
@@ -53,15 +52,27 @@ def strongest(rule: Aggregation, honest: Array, f: int, mean: Array, direction: 
 
 def error_at(rule: Aggregation, honest: Array, f: int, mean: Array, direction: Array, eta: float) -> float:
     """||F(x) - mean|| by the rule itself on the vectors themselves."""
-    return _evaluate(rule, _together(honest, f), honest.shape[0], mean, mean + eta * direction)
+    room = _together(honest, f)
+    room[honest.shape[0] :] = mean + eta * direction
+    difference = in_double(rule(room)) - in_double(mean)
+    return float(namespace(difference).linalg.vector_norm(difference))
 
 
 def _confirmed(
-    rule: Aggregation, honest: Array, f: int, mean: Array, direction: Array, found: list[Candidate]
+    rule: Rule, honest: Array, f: int, mean: Array, direction: Array, found: list[Candidate], reduced: Reduced
 ) -> list[Candidate]:
-    room = _together(honest, f)
-    m = honest.shape[0]
-    return [Candidate(each.eta, _evaluate(rule, room, m, mean, mean + each.eta * direction)) for each in found]
+    """The candidates with their errors on all coordinates; the distances are known already."""
+    room, back = enter(_together(honest, f))
+    centre, along = enter(mean)[0], enter(direction)[0]
+    result = []
+    for each in found:
+        room[honest.shape[0] :] = centre + each.eta * along
+        cloud = Cloud(room)
+        if isinstance(room, np.ndarray):
+            cloud.__dict__["distances"] = reduced.clouds(np.array([each.eta]), f).distances[0]
+        difference = in_double(back(rule.aggregate(cloud))) - in_double(mean)
+        result.append(Candidate(each.eta, float(namespace(difference).linalg.vector_norm(difference))))
+    return result
 
 
 def _together(honest: Array, f: int) -> Array:
@@ -69,9 +80,3 @@ def _together(honest: Array, f: int) -> Array:
     xp = namespace(honest)
     empty = xp.zeros((f, honest.shape[1]), dtype=honest.dtype, device=getattr(honest, "device", None))
     return xp.concat([honest, empty], axis=0)
-
-
-def _evaluate(rule: Aggregation, room: Any, m: int, mean: Array, byzantine: Array) -> float:
-    room[m:] = byzantine
-    difference = in_double(rule(room)) - in_double(mean)
-    return float(namespace(difference).linalg.vector_norm(difference))

@@ -21,7 +21,7 @@ PEAKS = (10, 4, 2)
 PARTS = 6
 STABLE = 2e-5
 """The chosen number keeps its value when it is moved by this part of itself: no coin toss at a jump."""
-SIMILAR = 0.97
+SIMILAR = 0.985
 APART = 0.05
 EQUAL = 2e-4
 """Of values that differ by less, the one with the smallest eta is taken: most errors level off as eta grows."""

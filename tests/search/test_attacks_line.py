@@ -1,0 +1,114 @@
+"""The optimised eta against a fine grid that evaluates the rule itself on the vectors themselves."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kappaguard.rules.names import RULES, parse
+from kappaguard.search.attacks import columns
+from kappaguard.search.attacks.line import error_at, strongest
+from kappaguard.search.attacks.maximise import maximise
+
+NAMES = [name for name in RULES if name != "average"]
+SLOW = ("mda", "smea", "caf")
+GRID = np.concatenate([np.geomspace(0.03, 30, 280), np.geomspace(31, 1e3, 12)])
+
+
+def honest_vectors(kind: str, m: int, d: int, seed: int) -> np.ndarray:
+    generator = np.random.default_rng(seed)
+    if kind == "gaussian":
+        return generator.standard_normal((m, d)) + generator.standard_normal(d)
+    if kind == "clusters":
+        return (
+            generator.integers(0, 3, m)[:, None] * generator.standard_normal(d) * 2
+            + 0.3 * generator.standard_normal((m, d))
+            + 1
+        )
+    if kind == "heavy":
+        return generator.standard_t(1.5, (m, d))
+    if kind == "offset":
+        return 1e4 + generator.standard_normal((m, d))
+    scales = generator.random(d) ** 6
+    return scales * (generator.standard_normal((m, d)) + generator.standard_normal(d))
+
+
+def grid_best(rule, x: np.ndarray, f: int, direction: np.ndarray, unit: float) -> float:
+    """The largest error over the fine grid and both signs."""
+    mean = x.mean(axis=0)
+    best = 0.0
+    for etas in np.array_split(unit * np.concatenate([-GRID, GRID]), 8):
+        sent = (mean + etas[:, None] * direction)[:, None, :]
+        batch = np.concatenate(
+            [np.broadcast_to(x, (len(etas), *x.shape)), np.broadcast_to(sent, (len(etas), f, x.shape[1]))], axis=1
+        )
+        best = max(best, float(np.linalg.norm(rule(batch) - mean, axis=-1).max()))
+    return best
+
+
+@pytest.mark.parametrize(
+    "name", [*NAMES, *(f"nnm+{name}" for name in NAMES), "bucketing+krum", "bucketing+cwmed", "arc+cwtm"]
+)
+@pytest.mark.parametrize(
+    ("kind", "n", "f", "d"),
+    [("gaussian", 7, 2, 3), ("clusters", 10, 3, 20), ("heavy", 9, 2, 15), ("offset", 11, 4, 6), ("scales", 17, 4, 60)],
+)
+def test_the_optimum_is_within_a_percent_of_a_fine_grid(name, kind, n, f, d):
+    if n > 9 and name.rpartition("+")[2] in SLOW:
+        n, f = 8, 2
+    rule = parse(name, f=f)
+    x = honest_vectors(kind, n - f, d, seed=n)
+    mean = x.mean(axis=0)
+    for direction in (-mean, x.std(axis=0, ddof=1)):
+        unit = ((x - mean) ** 2).sum() ** 0.5 / (n - f) ** 0.5 / np.linalg.norm(direction)
+        found = strongest(rule, x, f, mean, direction)
+        reached = error_at(rule, x, f, mean, direction, found.eta)
+        assert reached == pytest.approx(found.error, rel=1e-5)
+        assert reached >= 0.99 * grid_best(rule, x, f, direction, unit)
+
+
+@pytest.mark.parametrize("name", ["cwmed", "cwtm", "meamed", "nnm+cwtm", "nnm+cwmed", "nnm+meamed"])
+def test_a_sample_of_the_coordinates_finds_the_optimum_of_all(name):
+    """Gradients have coordinates of very different size; the sample is a fiftieth of them."""
+    n, f, d = 17, 4, 40_000
+    rule = parse(name, f=f)
+    x = honest_vectors("scales", n - f, d, seed=1).astype(np.float32)
+    mean = x.mean(axis=0)
+    assert not columns.sample(x, mean, -mean).whole
+    for direction in (-mean, x.std(axis=0)):
+        found = strongest(rule, x, f, mean, direction)
+        unit = float(np.linalg.norm(x - mean) / (n - f) ** 0.5 / np.linalg.norm(direction))
+        every = [error_at(rule, x, f, mean, direction, sign * eta * unit) for eta in GRID[100::14] for sign in (-1, 1)]
+        assert error_at(rule, x, f, mean, direction, found.eta) >= 0.99 * max(every)
+
+
+def test_another_librarys_rule_is_searched_on_the_vectors_themselves():
+    x = honest_vectors("gaussian", 6, 4, seed=0)
+    mean = x.mean(axis=0)
+    calls = []
+
+    def rule(vectors):
+        calls.append(vectors.shape)
+        return np.median(vectors, axis=0)
+
+    found = strongest(rule, x, 2, mean, x.std(axis=0))
+    assert set(calls) == {(8, 4)}
+    assert found.error == pytest.approx(strongest(parse("cwmed"), x, 2, mean, x.std(axis=0)).error, rel=1e-3)
+
+
+def test_equal_honest_vectors_have_nothing_to_attack_along():
+    x = np.tile(np.arange(4.0), (5, 1))
+    found = strongest(parse("krum", f=2), x, 2, x.mean(axis=0), x.std(axis=0))
+    assert found.eta == found.error == 0.0
+
+
+def test_a_peak_right_before_a_jump_is_found_and_kept():
+    """The error grows until 1.7 and then vanishes; a far lower hill lies on the other side."""
+    (found,) = maximise(lambda etas: np.where((etas > 0) & (etas < 1.7), etas, np.where(etas < 0, 0.4, 0.0)), 1.0)
+    assert 1.69 < found.eta < 1.7
+    assert found.error == pytest.approx(found.eta)
+
+
+def test_not_a_number_never_wins():
+    (found,) = maximise(lambda etas: np.where(etas > 3, np.nan, np.abs(etas)), 1.0)
+    assert found.eta < -9_000
