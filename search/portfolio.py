@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kappaguard.search.adversaries.attacks import Attacks
 from kappaguard.search.adversaries.base import Adversary
 from kappaguard.search.adversaries.cells import CellAscent
 from kappaguard.search.adversaries.cma import CovarianceMatrixAdaptation
@@ -43,6 +44,7 @@ ADVERSARIES: tuple[tuple[Adversary, float], ...] = (
     (CellAscent(), 1.0),
     (GradientAscent(), 0.7),
     (DifferentialEvolution(), 0.3),
+    (Attacks(), 0.3),
 )
 
 

@@ -12,9 +12,15 @@ from typing import Annotated, cast
 import typer
 
 from kappaguard import __version__
+from kappaguard.cli.check import check
 from kappaguard.cli.exact import exact
 from kappaguard.cli.replay import replay
+from kappaguard.cli.reproduce import reproduce
 from kappaguard.cli.rules import rules
+from kappaguard.cli.search import search
+from kappaguard.cli.stress import stress
+from kappaguard.cli.sweep import sweep
+from kappaguard.cli.train import train
 from kappaguard.cli.verify import verify
 
 WRONG_REQUEST = 2
@@ -24,9 +30,15 @@ INTERRUPTED = 130
 _ClickError = cast(type[Exception], typer.BadParameter.__mro__[2])
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+app.command()(check)
 app.command()(exact)
 app.command()(replay)
+app.command()(reproduce)
 app.command()(rules)
+app.command()(search)
+app.command()(sweep)
+app.command()(stress)
+app.command()(train)
 app.command()(verify)
 
 

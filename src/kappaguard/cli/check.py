@@ -1,0 +1,173 @@
+"""``kappaguard check``: does a rule keep its guarantee?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kappaguard import __version__
+
+if TYPE_CHECKING:
+    from kappaguard.verify.guard import Order
+    from kappaguard.verify.verdict import Verdict
+
+REFUTED = 1
+UNFINISHED = 2
+
+
+def check(
+    rule: Annotated[
+        str | None, typer.Argument(metavar="[RULE]", help="A rule; without one, those in pyproject.toml.")
+    ] = None,
+    n: Annotated[int | None, typer.Option("-n", help="The number of vectors.")] = None,
+    f: Annotated[int | None, typer.Option("-f", help="The number of Byzantine ones.")] = None,
+    claim: Annotated[
+        str | None, typer.Option("--claim", metavar="EXPR", help="Arithmetic in n and f; default: the paper's.")
+    ] = None,
+    budget: Annotated[float | None, typer.Option("--budget", metavar="SECONDS", help="For one search.")] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="The same seed gives the same inputs.")] = None,
+    tolerance: Annotated[
+        float | None, typer.Option("--tolerance", help="The relative error of a rule that iterates.")
+    ] = None,
+    timeout: Annotated[float | None, typer.Option("--timeout", metavar="SECONDS", help="For one check in all.")] = None,
+    memory: Annotated[int | None, typer.Option("--memory", metavar="MIB", help="For one check.")] = None,
+    jobs: Annotated[int | None, typer.Option("--jobs", help="Checks at a time; default: one per core.")] = None,
+    witnesses: Annotated[
+        Path | None, typer.Option("--witnesses", metavar="DIR", help="Default: .kappaguard/witnesses")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    junit: Annotated[Path | None, typer.Option("--junit", metavar="FILE", help="Write a JUnit file.")] = None,
+    sarif: Annotated[Path | None, typer.Option("--sarif", metavar="FILE", help="Write a SARIF file.")] = None,
+) -> int:
+    """Check claims on kappa*: exit code 0 if they hold, 1 if one is refuted, 2 if the request is wrong."""
+    from kappaguard.rules.errors import InputError
+    from kappaguard.verify.guard import carry_out_all
+    from kappaguard.verify.verdict import Verdict
+
+    if rule is None and any(value is not None for value in (n, f, claim, tolerance)):
+        raise InputError("-n, -f, --claim and --tolerance belong to a RULE: name one, or list rules in pyproject.toml")
+    if rule is not None and (n is None or f is None):
+        raise InputError("a RULE needs -n and -f, as in: kappaguard check krum -n 17 -f 4")
+    orders, listed = _orders(rule, n, f, claim, tolerance, budget, seed)
+    orders = [_limited(order, timeout, memory, witnesses) for order in orders]
+    outcomes = carry_out_all(orders, jobs or listed or cores())
+    verdicts = [outcome for outcome in outcomes if isinstance(outcome, Verdict)]
+    errors = [
+        str(outcome) if str(order.inquiry.rule) in str(outcome) else f"{order.inquiry.rule}: {outcome}"
+        for order, outcome in zip(orders, outcomes, strict=True)
+        if isinstance(outcome, InputError)
+    ]
+    _write(verdicts, errors, junit, sarif)
+    _print(verdicts, errors, as_json, rule is not None)
+    return _status(verdicts, errors)
+
+
+def _orders(
+    rule: str | None,
+    n: int | None,
+    f: int | None,
+    claim: str | None,
+    tolerance: float | None,
+    budget: float | None,
+    seed: int | None,
+) -> tuple[list[Order], int | None]:
+    """What is to be done, and at how many at a time if the configuration says so."""
+    from fractions import Fraction
+
+    from kappaguard.rules.errors import InputError
+    from kappaguard.verify.configuration import find, read
+    from kappaguard.verify.guard import Order
+    from kappaguard.verify.inquiry import BUDGET, Inquiry
+
+    if budget is not None and not 0 < budget < float("inf"):
+        raise InputError(f"--budget must be a positive number of seconds, got {budget:g}")
+    if rule is None:
+        configuration = read(find(Path.cwd()), budget, seed)
+        return list(configuration.orders), configuration.jobs
+    assert n is not None
+    assert f is not None
+    if tolerance is not None and not 0 <= tolerance < 1:
+        raise InputError(f"--tolerance must be at least 0 and less than 1, got {tolerance:g}")
+    allowed = None if tolerance is None else Fraction(tolerance)
+    return [Order(Inquiry(rule, n, f, claim, BUDGET if budget is None else budget, seed or 0, allowed))], 1
+
+
+def _limited(order: Order, timeout: float | None, memory: int | None, witnesses: Path | None) -> Order:
+    from dataclasses import replace
+
+    from kappaguard.rules.errors import InputError
+    from kappaguard.verify.sandbox.run import Limits
+
+    if timeout is not None and not 0 < timeout < float("inf"):
+        raise InputError(f"--timeout must be a positive number of seconds, got {timeout:g}")
+    if memory is not None and memory < 64:
+        raise InputError(f"--memory must be at least 64 MiB, got {memory}")
+    limits = Limits(
+        order.limits.seconds if timeout is None else timeout, order.limits.memory if memory is None else memory << 20
+    )
+    return replace(order, limits=limits, witnesses=order.witnesses if witnesses is None else witnesses)
+
+
+def cores() -> int:
+    """How many processes can run at a time."""
+    import os
+
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _write(verdicts: list[Verdict], errors: list[str], junit: Path | None, sarif: Path | None) -> None:
+    from kappaguard.reports.guard.junit import junit as as_junit
+    from kappaguard.reports.guard.sarif import sarif as as_sarif
+    from kappaguard.rules.errors import InputError
+    from kappaguard.rules.files import write
+
+    for path, make in ((junit, as_junit), (sarif, as_sarif)):
+        if path is not None:
+            try:
+                write(path, make(verdicts, errors))
+            except OSError as error:
+                raise InputError(f"cannot write {path}: {error.strerror or error}") from None
+
+
+def _print(verdicts: list[Verdict], errors: list[str], as_json: bool, single: bool) -> None:
+    import json
+    import os
+
+    from kappaguard.cli.output import print_table
+    from kappaguard.reports.guard.entries import entry
+    from kappaguard.reports.guard.table import HEADINGS, row
+    from kappaguard.reports.guard.workflow import commands, in_workflow
+    from kappaguard.verify.shown import explain, printable
+
+    if as_json:
+        if verdicts or not single:
+            listed = {"checks": [entry(each) for each in verdicts], "errors": list(map(printable, errors))}
+            typer.echo(json.dumps(entry(verdicts[0]) if single else {**listed, "version": __version__}, indent=2))
+    elif verdicts:
+        print_table(HEADINGS, [row(verdict) for verdict in verdicts])
+        for verdict in verdicts:
+            if not verdict.holds or verdict.findings:
+                typer.echo(f"\n{explain(verdict)}")
+            if verdict.path is not None:
+                typer.echo(f"witness: {verdict.path}")
+            for name in verdict.fixed:
+                typer.echo(f"fixed: {name} no longer violates the claim")
+            for text in verdict.rejected:
+                typer.echo(f"rejected: {printable(text)}", err=True)
+    if in_workflow(os.environ):
+        # a workflow reads commands from both streams; on standard output they would spoil the JSON
+        for line in commands(verdicts, errors):
+            typer.echo(line, err=as_json)
+    for text in errors:
+        typer.echo(f"kappaguard: {printable(' '.join(text.split()))}", err=True)
+
+
+def _status(verdicts: list[Verdict], errors: list[str]) -> int:
+    if any(verdict.verdict == "refuted" for verdict in verdicts):
+        return REFUTED
+    for verdict in verdicts:
+        if verdict.trouble is not None:
+            typer.echo(f"kappaguard: {verdict.rule}: {verdict.trouble}", err=True)
+    return UNFINISHED if errors or any(verdict.trouble is not None for verdict in verdicts) else 0

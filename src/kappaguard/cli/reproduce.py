@@ -1,0 +1,103 @@
+"""``kappaguard reproduce``: the paper's tables and figures, resumable cell by cell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from kappaguard.training.reproduce.experiments import Cell
+
+
+def reproduce(
+    what: Annotated[
+        str,
+        typer.Argument(metavar="TABLE|FIGURE", help="table2, kappa, mnist, dgd, others, fashion-mnist or cifar-10."),
+    ],
+    seeds: Annotated[int, typer.Option("--seeds", help="Seeds 1 to this; the paper has 5.")] = 1,
+    steps: Annotated[
+        int | None, typer.Option("--steps", help="Fewer steps than the paper.", show_default=False)
+    ] = None,
+    engine: Annotated[str, typer.Option("--engine", help="serial or processes:NUMBER.")] = "serial",
+    rules: Annotated[list[str] | None, typer.Option("--rule", help="Only this one; may be repeated.")] = None,
+    attacks: Annotated[list[str] | None, typer.Option("--attack", help="Only this one; may be repeated.")] = None,
+    evaluate_every: Annotated[
+        int | None, typer.Option("--evaluate-every", help="Steps between tests.", show_default=False)
+    ] = None,
+    data_dir: Annotated[str | None, typer.Option("--data-dir", help="A folder with the data.")] = None,
+    device: Annotated[str, typer.Option("--device", help="auto, cpu, cuda or mps.")] = "auto",
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where results are kept.")] = Path(
+        ".kappaguard/reproduce"
+    ),
+) -> None:
+    """Run an experiment of the paper and print our numbers beside the paper's; finished cells are not run again."""
+    from kappaguard.cli.output import print_table
+    from kappaguard.rules.checks import require_count
+    from kappaguard.rules.files import write
+    from kappaguard.training.reproduce.experiments import cells_of, experiment_named
+    from kappaguard.training.reproduce.ledger import Ledger
+    from kappaguard.training.reproduce.sweep import processes_of, sweep
+    from kappaguard.training.reproduce.table import HEADINGS, markdown, table
+
+    require_count(seeds, 1, "seeds")
+    given = {"steps": steps, "evaluate_every": evaluate_every, "data_dir": data_dir}
+    changes: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
+    cells = cells_of(what, seeds, rules, attacks, device=device, **changes)
+    processes_of(engine)
+    ledger = Ledger(out / "cells.sqlite")
+    done: dict[str, dict[str, Any]] = {}
+    with _Bar(len(cells)) as bar:
+        try:
+            for cell, result in sweep(cells, ledger, engine, bar.cell):
+                done[cell.key] = result
+                bar.done()
+        except KeyboardInterrupt:
+            typer.echo(f"interrupted: {len(done)} of {len(cells)} cells are done; run again to go on", err=True)
+            raise typer.Abort from None
+    rows = table((cell, done[cell.key]) for cell in cells if cell.key in done)
+    print_table(HEADINGS, rows)
+    title = experiment_named(what).title
+    path = out / f"{what}.md"
+    write(path, f"# {title}\n\n{markdown(rows)}")
+    typer.echo(f"Stored: {ledger.path}, {path}")
+
+
+class _Bar:
+    """A bar over the cells and one over the steps, with the time left; nothing when nobody looks."""
+
+    def __init__(self, total: int) -> None:
+        import sys
+
+        self.bar: Any = None
+        if sys.stderr.isatty():
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+            columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+            self.bar = Progress(*columns, console=Console(stderr=True), transient=True)
+            self.all = self.bar.add_task("cells", total=total)
+            self.one = self.bar.add_task("", total=None)
+
+    def __enter__(self) -> _Bar:
+        if self.bar is not None:
+            self.bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.bar is not None:
+            self.bar.stop()
+
+    def cell(self, cell: Cell) -> Callable[[int, int], None]:
+        """A cell begins; what is to be told of its steps."""
+        if self.bar is None:
+            return lambda done, total: None
+        self.bar.reset(self.one, total=None, description=cell.label)
+        return lambda done, total: self.bar.update(self.one, completed=done, total=total)
+
+    def done(self) -> None:
+        """A cell is finished."""
+        if self.bar is not None:
+            self.bar.advance(self.all)

@@ -1,0 +1,60 @@
+"""``kappaguard stress``: the dossier of a new rule."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def stress(
+    rule: Annotated[str, typer.Argument(metavar="RULE", help="Such as path/to/file.py:MyRule.", show_default=False)],
+    n: Annotated[int, typer.Option("-n", help="The number of vectors.")] = 17,
+    f: Annotated[int, typer.Option("-f", help="The number of Byzantine ones.")] = 4,
+    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Default: kappa-dossier/RULE.")] = None,
+    budget: Annotated[float, typer.Option("--budget", metavar="SECONDS", help="For one search.")] = 3.0,
+    seed: Annotated[int, typer.Option("--seed", help="The same seed gives the same inputs.")] = 0,
+    jobs: Annotated[int | None, typer.Option("--jobs", help="Sections at a time; default: one per core.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Put a rule through everything: one folder with a page, the numbers and all witnesses."""
+    import json
+    import re
+
+    from kappaguard.cli.check import cores
+    from kappaguard.reports.dossier.plan import Plan
+    from kappaguard.reports.dossier.run import PAGE
+    from kappaguard.reports.dossier.run import stress as carry_out
+    from kappaguard.reports.dossier.verdict import verdict
+    from kappaguard.rules.checks import require_count
+    from kappaguard.rules.errors import InputError
+
+    plan = Plan(rule, n, f, budget, seed)
+    if jobs is not None:
+        require_count(jobs, 1, "--jobs")
+    slug = re.sub(r"[^A-Za-z0-9]+", "-", rule).strip("-")[:60] or "rule"
+    folder = out if out is not None else Path("kappa-dossier") / slug
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot write to {folder}: {error.strerror or error}") from None
+
+    def tell(name: str) -> None:
+        if not as_json:
+            typer.echo(f"  {name}", err=True)
+
+    dossier = carry_out(plan, folder, jobs or cores(), done=tell)
+    if as_json:
+        typer.echo(json.dumps(dossier.to_json() | {"folder": str(folder)}, indent=2))
+        return
+    for line in verdict(plan, dossier.data, dossier.failed):
+        typer.echo(f"- {_plain(line)}")
+    typer.echo(f"\nDossier: {folder / PAGE} ({dossier.seconds:.0f} s)")
+
+
+def _plain(line: str) -> str:
+    """A line of Markdown for the terminal."""
+    import re
+
+    return re.sub(r"\\(.)", r"\1", line.replace("**", ""))

@@ -1,0 +1,83 @@
+"""``kappaguard sweep``: many searches, on this machine or on a cluster, resumable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+FAILED = 2
+
+
+def sweep(
+    rules: Annotated[list[str], typer.Argument(metavar="RULE...", help="The rules.", show_default=False)],
+    at: Annotated[list[str], typer.Option("--at", metavar="N,F", help="A pair n,f; may be given several times.")],
+    seeds: Annotated[int, typer.Option("--seeds", help="How many seeds, from 0.")] = 1,
+    budget: Annotated[float | None, typer.Option("--budget", metavar="SECONDS", help="Per search.")] = None,
+    evaluations: Annotated[int | None, typer.Option("--evaluations", help="Per search; reproducible.")] = None,
+    store: Annotated[Path, typer.Option("--store", metavar="FILE", help="One SQLite file with all results.")] = Path(
+        ".kappaguard/sweep.sqlite"
+    ),
+    engine: Annotated[str, typer.Option("--engine", help="local, dask or ray.")] = "local",
+    address: Annotated[str | None, typer.Option("--address", help="Of the cluster's scheduler.")] = None,
+    jobs: Annotated[int | None, typer.Option("--jobs", help="Processes, if there is no cluster.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON list.")] = False,
+) -> int:
+    """Search for the worst inputs of many rules at many (n, f). What is finished is kept; started again, it goes on."""
+    import json
+
+    from kappaguard.cli.output import print_table
+    from kappaguard.rules.checks import require_count
+    from kappaguard.verify.sweep import Cell
+    from kappaguard.verify.sweep import sweep as run
+
+    require_count(seeds, 1, "the number of seeds")
+    if jobs is not None:
+        require_count(jobs, 1, "the number of jobs")
+    cells = [
+        Cell(rule, n, f, seed, budget, evaluations)
+        for rule in rules
+        for n, f in map(_pair, at)
+        for seed in range(seeds)
+    ]
+    with _bar(len(cells)) as report:
+        results = run(cells, store, engine=engine, address=address, jobs=jobs, report=report)
+    if as_json:
+        typer.echo(json.dumps(results, indent=1))
+    else:
+        print_table(("rule", "n", "f", "seed", "kappa* >=", "found by", "evaluations", "seconds"), map(_row, results))
+    return FAILED if all("error" in result for result in results) else 0
+
+
+def _pair(text: str) -> tuple[int, int]:
+    from kappaguard.rules.errors import InputError
+
+    parts = text.split(",")
+    if len(parts) != 2 or not all(part.strip().isdecimal() for part in parts):
+        raise InputError(f"a pair n,f is two numbers with a comma, such as 17,4, and not {text[:40]!r}")
+    return int(parts[0]), int(parts[1])
+
+
+def _row(result: dict[str, Any]) -> tuple[str, ...]:
+    first = (result["rule"], str(result["n"]), str(result["f"]), str(result["seed"]))
+    if "error" in result:
+        return (*first, result["error"], "", "", "")
+    lower = result["lower"]
+    words = lower if isinstance(lower, str) else f"{lower:.6g}"
+    return (*first, words, result["found_by"] or "", f"{result['used']:,}", f"{result['seconds']:.1f}")
+
+
+@contextmanager
+def _bar(total: int) -> Iterator[Callable[[int, int], None]]:
+    """A bar on the terminal with the time left; nothing when nobody looks."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+    console = Console(stderr=True)
+    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task("searches", total=total)
+        yield lambda done, total: progress.update(task, completed=done, total=total)

@@ -1,0 +1,154 @@
+"""``kappaguard train``: robust D-GD and D-SHB."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from kappaguard.training.configuration import Configuration
+    from kappaguard.training.run import Result
+
+
+def _option(*names: str, text: str) -> Any:
+    return typer.Option(*names, help=text, show_default=False)
+
+
+def train(
+    preset: Annotated[
+        str | None, _option("--preset", text="digits (default), mnist, fashion-mnist, cifar-10, theorem1, theorem2.")
+    ] = None,
+    rule: Annotated[str | None, _option("--rule", text="The aggregation rule.")] = None,
+    attack: Annotated[str | None, _option("--attack", text="alie, foe, sf, mimic, lf, adaptive or none.")] = None,
+    n: Annotated[int | None, _option("-n", text="The number of workers.")] = None,
+    f: Annotated[int | None, _option("-f", text="The number of Byzantine ones.")] = None,
+    steps: Annotated[int | None, _option("--steps", text="T.")] = None,
+    algorithm: Annotated[str | None, _option("--algorithm", text="gd (Algorithm 1) or shb (Algorithm 2).")] = None,
+    dataset: Annotated[str | None, _option("--dataset", text="digits, mnist, fashion-mnist or cifar-10.")] = None,
+    data_dir: Annotated[
+        str | None, _option("--data-dir", text="A folder with the data; else KAPPAGUARD_DATA, else a download.")
+    ] = None,
+    model: Annotated[str | None, _option("--model", text="cnn-mnist, cnn-cifar, logistic or quadratic.")] = None,
+    batch: Annotated[int | None, _option("--batch", text="Samples per worker and step.")] = None,
+    learning_rate: Annotated[float | None, _option("--learning-rate", text="gamma.")] = None,
+    schedule: Annotated[
+        str | None, _option("--schedule", text="constant, harmonic:STEPS, drop:STEP:FACTOR or theorem.")
+    ] = None,
+    momentum: Annotated[float | None, _option("--momentum", text="beta.")] = None,
+    l2: Annotated[float | None, _option("--l2", text="The factor of l2-regularisation.")] = None,
+    clip: Annotated[float | None, _option("--clip", text="The length that gradients are clipped to.")] = None,
+    split: Annotated[str | None, _option("--split", text="dirichlet, iid or extreme.")] = None,
+    alpha: Annotated[float | None, _option("--alpha", text="The Dirichlet parameter.")] = None,
+    seed: Annotated[int | None, _option("--seed", text="Everything random follows from it.")] = None,
+    device: Annotated[str | None, _option("--device", text="auto, cpu, cuda or mps.")] = None,
+    dtype: Annotated[str | None, _option("--dtype", text="float32 or float64.")] = None,
+    evaluate_every: Annotated[int | None, _option("--evaluate-every", text="Steps between tests.")] = None,
+    measure: Annotated[str | None, _option("--measure", text="none, light or full.")] = None,
+    measure_every: Annotated[int | None, _option("--measure-every", text="Steps between measurements.")] = None,
+    dimension: Annotated[int | None, _option("--dimension", text="Of quadratics.")] = None,
+    smoothness: Annotated[float | None, _option("--smoothness", text="L of quadratics.")] = None,
+    heterogeneity: Annotated[float | None, _option("--heterogeneity", text="G of quadratics.")] = None,
+    sigma: Annotated[float | None, _option("--sigma", text="The noise of quadratics.")] = None,
+    distance: Annotated[float | None, _option("--distance", text="Of a quadratic's start.")] = None,
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where runs are kept.")] = Path(".kappaguard/runs"),
+    resume: Annotated[Path | None, _option("--resume", text="Continue the run in this folder.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Train with Byzantine workers: every setting of a preset can be overridden."""
+    given = {
+        key: value
+        for key, value in locals().items()
+        if key not in ("preset", "out", "resume", "as_json") and value is not None
+    }
+    from kappaguard.rules.errors import InputError
+    from kappaguard.training.configuration import preset as preset_named
+    from kappaguard.training.folder import Folder
+
+    if resume is not None:
+        if given or preset:
+            raise InputError("--resume takes no other settings: a run is continued as it was begun")
+        folder, configuration = Folder.existing(resume)
+        training = _build(configuration)
+    else:
+        configuration = preset_named(preset or "digits").with_values(given)
+        training = _build(configuration)
+        folder = Folder.create(out, f"{preset or 'digits'}-{_slug(configuration)}", configuration)
+        _draw_split(training, configuration, folder)
+    result = _run(training, configuration, folder)
+    typer.echo(_json(configuration, folder, result) if as_json else _text(configuration, folder, result))
+
+
+def _build(configuration: Configuration) -> Any:
+    from kappaguard.training.build import build
+
+    return build(configuration)
+
+
+def _slug(configuration: Configuration) -> str:
+    import re
+
+    words = f"{configuration.rule}-{configuration.attack}-seed{configuration.seed}"
+    return re.sub(r"[^A-Za-z0-9]+", "-", words).strip("-")[:80]
+
+
+def _draw_split(training: Any, configuration: Configuration, folder: Any) -> None:
+    from kappaguard.rules.files import write
+    from kappaguard.training.data.picture import picture
+    from kappaguard.training.data.split import counts
+    from kappaguard.training.learning import Learning
+
+    problem = training.problem
+    if not isinstance(problem, Learning):
+        return
+    table = counts(problem.shards, problem.labels.cpu().numpy(), problem.classes)
+    kind = f"alpha = {configuration.alpha:g}" if configuration.split == "dirichlet" else configuration.split
+    write(folder.path / "split.svg", picture(table, f"{configuration.dataset}, {kind}"))
+
+
+def _run(training: Any, configuration: Configuration, folder: Any) -> Result:
+    import sys
+
+    from kappaguard.training.run import run
+
+    if not sys.stderr.isatty():
+        return run(training, configuration, folder)
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("steps", total=configuration.steps)
+        return run(training, configuration, folder, lambda done, total: bar.update(task, completed=done))
+
+
+def _json(configuration: Configuration, folder: Any, result: Result) -> str:
+    import json
+
+    from kappaguard import __version__
+
+    values = {"configuration": configuration.to_json(), "folder": str(folder.path), **result.to_json()}
+    return json.dumps({**values, "version": __version__}, indent=2)
+
+
+def _text(configuration: Configuration, folder: Any, result: Result) -> str:
+    def percent(value: float | None) -> str:
+        return "" if value is None else f"{100 * value:.2f} %"
+
+    lines = {
+        "run": f"{configuration.rule} under {configuration.attack}, n = {configuration.n}, f = {configuration.f}",
+        "status": f"{result.status} after {result.steps} steps, {result.seconds:.1f} s",
+    }
+    if result.best_accuracy is not None:
+        lines["accuracy"] = f"best {percent(result.best_accuracy)}, last {percent(result.accuracy)}"
+    output = f"theta_{result.output_step}"
+    if result.output_loss is not None:
+        output += f", loss {result.output_loss:.6g}"
+    if result.output_accuracy is not None:
+        output += f", accuracy {percent(result.output_accuracy)}"
+    lines["output"] = output
+    if result.largest_kappa_hat is not None:
+        lines["kappa-hat"] = f"at most {result.largest_kappa_hat:.4g} in the measured steps"
+    lines["folder"] = str(folder.path)
+    return "\n".join(f"{key:<10} {value}" for key, value in lines.items())
