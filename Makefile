@@ -12,7 +12,7 @@ DEPENDENCIES := $(ENVIRONMENT)/.dependencies
 PACKAGE := $(ENVIRONMENT)/.package
 DEVELOPMENT := $(ENVIRONMENT)/.development
 
-.PHONY: verify test lint types format build bench clean
+.PHONY: verify test lint types format build bench bench-search bench-train clean
 
 verify: $(PACKAGE)
 	$(BIN)/kappaguard verify
@@ -36,6 +36,12 @@ build: $(DEVELOPMENT)
 
 bench: $(PACKAGE) $(DEVELOPMENT)
 	$(BIN)/python benchmarks/rules.py
+
+bench-search: $(PACKAGE) $(DEVELOPMENT)
+	$(BIN)/python benchmarks/search.py
+
+bench-train: $(PACKAGE) $(DEVELOPMENT)
+	$(BIN)/python benchmarks/training.py
 
 clean:
 	rm -rf $(ENVIRONMENT) build dist *.egg-info kappa-report .pytest_cache .mypy_cache .ruff_cache \

@@ -7,6 +7,7 @@ binds the one name to whichever was imported last. So the module itself answers 
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from types import ModuleType
 from typing import Any
 
@@ -16,6 +17,10 @@ class _Callable(ModuleType):
         from kappaguard.verify.lower import search
 
         return search(*arguments, **options)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # cloudpickle sends modules by name, but only those of the plain type
+        return import_module, (self.__name__,)
 
 
 sys.modules[__name__].__class__ = _Callable

@@ -42,9 +42,9 @@ ADVERSARIES: tuple[tuple[Adversary, float], ...] = (
     (Frames(), 1.0),
     (LocalSearch(), 1.0),
     (CellAscent(), 1.0),
-    (GradientAscent(), 0.7),
     (DifferentialEvolution(), 0.3),
     (Attacks(), 0.3),
+    (GradientAscent(), 0.7),
 )
 
 

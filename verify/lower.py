@@ -145,7 +145,9 @@ class _Hunter:
             if best is not None and not candidate.ratio > float(best.ratio):
                 break
             for judgement in (self._shrunk(candidate, patience), self._plain(candidate)):
-                if judgement is not None and (best is None or judgement.ratio > float(best.ratio) / KEEP):
+                if judgement is None or judgement.ratio == 0:
+                    continue
+                if best is None or judgement.ratio > float(best.ratio) / KEEP:
                     best = judgement
         if self.caught is not None and best is self.caught and arena.best is not None:
             small = self._shrunk(arena.best, patience)

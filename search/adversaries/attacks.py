@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -38,16 +39,18 @@ class Attacks(Adversary):
             honest = _honest(arena, generator, turn)
             turn += 1
             for attack in attacks:
-
-                def rule(x: Any) -> Floats:
-                    return arena.outputs(np.asarray(x, dtype=np.float64)[None])[0]
-
                 try:
-                    vectors = np.asarray(attack(honest, arena.f, rule), dtype=np.float64)
+                    vectors = np.asarray(attack(honest, arena.f, partial(_output, arena)), dtype=np.float64)
                 except InputError:
                     continue
                 arena.ratios(np.concatenate([honest, vectors])[None])
             yield
+
+
+def _output(arena: Arena, x: Any) -> Floats:
+    """What the rule makes of one input, counted."""
+    output: Floats = arena.outputs(np.asarray(x, dtype=np.float64)[None])[0]
+    return output
 
 
 def _honest(arena: Arena, generator: np.random.Generator, turn: int) -> Floats:

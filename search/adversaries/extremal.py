@@ -1,8 +1,8 @@
 """Inputs that are worst for rules whose exact programs are known (``kappaguard.search.exact``), and known bad inputs.
 
-For a built-in rule its own cone programs are solved first: the cells of the rule's choices, each of them convex. For
-any other rule, also one that we have never seen, the worst inputs of the built-in ones are tried: rules resemble each
-other. To these come the inputs of the paper's lower bounds, and those that are worst for nnm in front of a rule.
+For a built-in rule its own programs are among them: the cells of the rule's choices, each of them convex. For any other
+rule, also one that we have never seen, the worst inputs of the built-in ones are tried: rules resemble each other. To
+these come the inputs of the paper's lower bounds, and those that are worst for nnm in front of a rule.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from fractions import Fraction
 
 import numpy as np
 
-from kappaguard.rules.base import Rule
 from kappaguard.search.adversaries.base import Adversary
 from kappaguard.search.adversaries.structured import arrangements
 from kappaguard.search.arena import Arena, Floats
@@ -22,13 +21,15 @@ from kappaguard.search.exact.dual import prove
 
 PROGRAM = 50
 """What solving a cell costs, in evaluations."""
+BEST = 4
+"""The cells of Krum whose worst inputs are tried."""
 
 
 @dataclass(frozen=True)
 class Extremal(Adversary):
-    """The rule's own programs if it has any, then those of all the others; those in closed form first."""
+    """Those in closed form first, then the semidefinite programs of Krum's cells, one a slice."""
 
-    name = "cells"
+    name = "extremal"
 
     def applies(self, arena: Arena) -> bool:
         """All of these inputs are for 0 < f < n/2."""
@@ -36,15 +37,26 @@ class Extremal(Adversary):
 
     def run(self, arena: Arena, generator: np.random.Generator) -> Iterator[None]:
         """All of them once."""
-        own = arena.rule.label if isinstance(arena.rule, Rule) else ""
-        families = {"krum": _krum, "closed": _closed}
-        order = ("krum", "closed") if own == "krum" else ("closed", "krum")
-        for family in order:
-            for x in families[family](arena):
-                if arena.dimension is None or x.shape[1] <= arena.dimension:
-                    for arrangement in arrangements(arena):
-                        arena.ratios(x[None], arrangement)
-                yield
+        for x in _closed(arena.n, arena.f):
+            _try(arena, x)
+        yield
+        found: list[tuple[Fraction, krum.Key]] = []
+        for key in krum.keys(arena.n, arena.f):
+            arena.spend(PROGRAM)
+            found.append((prove(krum.cell(arena.n, arena.f, key)).kappa, key))
+            yield
+        for _, key in sorted(found, key=lambda each: -each[0])[:BEST]:
+            arena.spend(PROGRAM)
+            rows, honest = krum.worst_input(arena.n, arena.f, key)
+            others = [row for row in range(arena.n) if row not in set(honest)]
+            _try(arena, floats(rows)[honest + others])
+            yield
+
+
+def _try(arena: Arena, x: Floats) -> None:
+    if arena.dimension is None or x.shape[1] <= arena.dimension:
+        for arrangement in arrangements(arena):
+            arena.ratios(x[None], arrangement)
 
 
 def floats(x: list[list[Fraction]]) -> Floats:
@@ -52,9 +64,8 @@ def floats(x: list[list[Fraction]]) -> Floats:
     return np.array([[float(value) for value in row] for row in x])
 
 
-def _closed(arena: Arena) -> Iterator[Floats]:
+def _closed(n: int, f: int) -> Iterator[Floats]:
     """Worst inputs in closed form."""
-    n, f = arena.n, arena.f
     zeros, ones = [[Fraction(0)]] * (n - f), [[Fraction(1)]] * f
     # the universal lower bound: S leaves out f of the zeros
     yield floats((zeros + ones)[f:] + zeros[:f])
@@ -65,18 +76,3 @@ def _closed(arena: Arena) -> Iterator[Floats]:
     yield floats(multikrum.worst_input(n, f))
     near = [[Fraction(0)]] * (n - 2 * f) + [[Fraction(1)]] * f + [[Fraction(-1) + mda.TRIFLE]] * f
     yield floats(near)
-
-
-def _krum(arena: Arena) -> Iterator[Floats]:
-    """The worst inputs of the best cells of Krum."""
-    n, f = arena.n, arena.f
-    found = []
-    for key in krum.keys(n, f):
-        arena.spend(PROGRAM)
-        found.append((prove(krum.cell(n, f, key)).kappa, key))
-    for _, key in sorted(found, key=lambda each: -each[0])[:4]:
-        arena.spend(PROGRAM)
-        x, honest = krum.worst_input(n, f, key)
-        rows = floats(x)
-        others = [row for row in range(n) if row not in set(honest)]
-        yield rows[honest + others]

@@ -23,7 +23,8 @@ from kappaguard.search.arena import Arena, Floats
 
 BACKWARD = 3
 """What a gradient costs, in evaluations."""
-SLICE = 10
+LOOK = 8
+"""The arena sees the batch after so many steps."""
 RATE = 0.1
 MEMORY, SQUARES, TINY = 0.9, 0.999, 1e-8
 """Adam's constants (Kingma and Ba 2015)."""
@@ -87,9 +88,9 @@ class GradientAscent(Adversary):
                 scale = (squares / (1 - SQUARES ** (step + 1))).sqrt_().add_(TINY)
                 x += RATE * (1 - step / self.steps) * (drift / (1 - MEMORY ** (step + 1))) / scale
                 _normalise(x, arena)
-            if step % SLICE == SLICE - 1:
+            if step % LOOK == LOOK - 1:
                 arena.ratios(x.detach().cpu().numpy().copy())
-                yield
+            yield
 
 
 def _normalise(x: Any, arena: Arena) -> None:

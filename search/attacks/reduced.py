@@ -78,13 +78,24 @@ def ends_in_median(rule: Rule) -> bool:
 
 def _medians(clouds: Cloud) -> NDArray[np.float64]:
     """The geometric medians of a batch, one by one: the compiled search takes no batches."""
-    points, distances = clouds.points, clouds.distances
+    points = clouds.points
+    distances = clouds.distances if clouds.mixing is None else _pairs(points)
     output = np.empty((len(points), points.shape[-1]))
     for place, (vectors, pairs) in enumerate(zip(points, distances, strict=True)):
         one = Cloud(vectors)
         one.__dict__["distances"] = pairs
         output[place] = median_weights(one) @ vectors
     return output
+
+
+def _pairs(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Squared distances of a batch by inner products: enough for a search, and ten times as quick as differences."""
+    centred = points - points.mean(axis=-2, keepdims=True)
+    gram = centred @ centred.swapaxes(-1, -2)
+    squares = np.diagonal(gram, axis1=-2, axis2=-1)
+    distances = np.maximum(squares[..., :, None] + squares[..., None, :] - 2 * gram, 0.0)
+    equal = distances <= 1e-13 * (squares[..., :, None] + squares[..., None, :])
+    return np.where(equal, 0.0, distances)
 
 
 def reduce(honest: Array, mean: Array, direction: Array) -> Reduced:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
 from typing import Any
 
 from kappaguard.rules.errors import InputError
@@ -14,14 +15,16 @@ def run(
 ) -> Iterator[tuple[int, Any]]:
     """On the scheduler at ``address``; without one, on a cluster of ``jobs`` processes on this machine."""
     try:
-        from distributed import Client, LocalCluster
+        distributed: Any = import_module("distributed")
     except ImportError:
         raise InputError("the dask engine needs Dask: pip install 'kappaguard[dask]'") from None
     from joblib import Parallel, delayed, parallel_config
 
-    cluster = None if address else LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None)
+    cluster = (
+        None if address else distributed.LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None)
+    )
     try:
-        client = Client(address or cluster)
+        client = distributed.Client(address or cluster)
     except (OSError, ValueError) as error:
         raise InputError(f"no Dask scheduler answers at {address}: {error}") from None
     try:

@@ -1,0 +1,101 @@
+"""Each adversary alone against a rule whose kappa* is known in closed form."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import kappaguard as kg
+from kappaguard.search.adversaries.attacks import Attacks
+from kappaguard.search.adversaries.base import Adversary
+from kappaguard.search.adversaries.cells import CellAscent
+from kappaguard.search.adversaries.cma import CovarianceMatrixAdaptation
+from kappaguard.search.adversaries.evolution import DifferentialEvolution
+from kappaguard.search.adversaries.extremal import Extremal
+from kappaguard.search.adversaries.frames import Frames
+from kappaguard.search.adversaries.gradient import GradientAscent
+from kappaguard.search.adversaries.levels import Levels
+from kappaguard.search.adversaries.local import LocalSearch
+from kappaguard.search.adversaries.structured import Structured, arrangements
+from kappaguard.search.arena import Arena
+from kappaguard.search.portfolio import ADVERSARIES, hunt
+
+N, F = 7, 2
+KAPPA = {"cwmed": 1.5, "cwtm": 2 / 3, "meamed": 3.2}
+
+# what each alone must reach within 4,000 evaluations, as a fraction of kappa*: half-way for those that need a start
+REACHED: dict[type[Adversary], float] = {
+    Structured: 0.99,
+    Extremal: 0.99,
+    Levels: 0.99,
+    CovarianceMatrixAdaptation: 0.9,
+    LocalSearch: 0.9,
+    CellAscent: 0.5,
+    GradientAscent: 0.9,
+    DifferentialEvolution: 0.9,
+    Attacks: 0.3,
+}
+
+
+def alone(adversary: Adversary, rule: str, evaluations: int) -> Arena:
+    arena = Arena(kg.rule(rule, f=F), N, F, evaluations=evaluations)
+    hunt(arena, 0, ((adversary, 1.0),))
+    return arena
+
+
+@pytest.mark.parametrize("kind", REACHED, ids=lambda kind: kind.name)
+def test_each_finds_most_of_the_median(kind: type[Adversary]) -> None:
+    arena = alone(kind(), "cwmed", 4000)
+    assert arena.best is not None
+    assert REACHED[kind] * KAPPA["cwmed"] <= arena.best.ratio <= KAPPA["cwmed"] * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("rule", KAPPA)
+@pytest.mark.parametrize("kind", REACHED, ids=lambda kind: kind.name)
+def test_none_finds_more_than_there_is(kind: type[Adversary], rule: str) -> None:
+    arena = alone(kind(), rule, 1500)
+    assert arena.best is None or arena.best.ratio <= KAPPA[rule] * (1 + 1e-9)
+
+
+def test_all_are_in_the_portfolio() -> None:
+    kinds = {type(adversary) for adversary, _ in ADVERSARIES}
+    assert kinds == {*REACHED, Frames}
+
+
+def test_frames_find_a_rule_that_minds_the_order() -> None:
+    def trusts_worker_three(x: np.ndarray) -> np.ndarray:
+        return x[3]
+
+    from kappaguard.rules.adapters.resolve import resolve
+
+    arena = Arena(resolve(trusts_worker_three, F), N, F, evaluations=2000)
+    hunt(arena, 0, ((Levels(first=20), 1.0), (Frames(), 1.0)))
+    assert arena.best is not None
+    assert 3 not in arena.best.honest(N - F)
+    assert arena.best.ratio > 100
+
+
+def test_frames_find_an_absolute_constant() -> None:
+    from kappaguard.rules.adapters.resolve import resolve
+
+    def rounded(x: np.ndarray) -> np.ndarray:
+        return np.round(np.median(x, axis=0), 4)
+
+    arena = Arena(resolve(rounded, F), N, F, evaluations=4000)
+    hunt(arena, 0, ((Levels(first=50, generations=4), 1.0), (Frames(), 1.0)))
+    assert arena.best is not None
+    assert arena.best.ratio > 10 * KAPPA["cwmed"] or math.isinf(arena.best.ratio)
+
+
+def test_arrangements_are_permutations_and_one_is_enough_for_symmetric_rules() -> None:
+    def unknown(x: np.ndarray) -> np.ndarray:
+        return x[0]
+
+    from kappaguard.rules.adapters.resolve import resolve
+
+    orders = arrangements(Arena(resolve(unknown, F), N, F))
+    assert len(orders) == 3
+    assert all(sorted(order) == list(range(N)) for order in orders)
+    assert len(arrangements(Arena(kg.rule("cwmed", f=F), N, F))) == 1
