@@ -52,7 +52,7 @@ class CovarianceFilter(Rule):
             best = xp.where(better[..., None], share, best)
             least = xp.where(better, spread, least)
             most = xp.max(projection, axis=-1, keepdims=True)
-            kept = bounded(1 - projection / xp.where(most > 0, most, xp.ones_like(most)), 0.0, None)
+            kept = bounded(1 - projection / xp.where(most > 0, most, 1.0), 0.0, None)
             weights = xp.where(going[..., None], weights * kept, weights)
             going = going & (most[..., 0] > 0) & (xp.sum(weights, axis=-1) > n - 2 * self.f)
         return cloud.combine(best)
@@ -65,20 +65,22 @@ def _principal(distances: Array, weights: Array) -> tuple[Array, Array, Array]:
     """
     xp = namespace(distances)
     counted = weights > 0
-    seen = xp.where(counted[..., :, None] & counted[..., None, :], distances, xp.zeros_like(distances))
+    seen = xp.where(counted[..., :, None] & counted[..., None, :], distances, 0.0)
     largest = xp.max(seen, axis=(-2, -1))
-    unit = xp.where(largest > 0, largest, xp.ones_like(largest))
+    unit = xp.where(largest > 0, largest, 1.0)
     seen = seen / unit[..., None, None]
-    share = weights / xp.sum(weights, axis=-1, keepdims=True)
+    total = xp.sum(weights, axis=-1, keepdims=True)
+    # none is left where the rest of a batch still goes on
+    share = weights / xp.where(total > 0, total, 1.0)
     to_mean = xp.matmul(seen, share[..., None])[..., 0]
     constant = xp.sum(to_mean * share, axis=-1)[..., None, None]
     gram = (to_mean[..., :, None] + to_mean[..., None, :] - seen - constant) / 2
-    root = xp.where(counted, xp.sqrt(xp.where(counted, share, xp.ones_like(share))), xp.zeros_like(share))
+    root = xp.where(counted, xp.sqrt(xp.where(counted, share, 1.0)), 0.0)
     value, vector = _top(root[..., :, None] * gram * root[..., None, :])
     spread = bounded(value, 0.0, None)
     raw = xp.matmul(gram, (root * vector)[..., None])[..., 0]
-    scale = xp.where(spread > 0, spread, xp.ones_like(spread))[..., None]
-    projection = xp.where(counted, raw**2 / scale, xp.zeros_like(raw))
+    scale = xp.where(spread > 0, spread, 1.0)[..., None]
+    projection = xp.where(counted, raw**2 / scale, 0.0)
     return share, spread * unit, projection
 
 
@@ -95,7 +97,7 @@ def _top(matrix: Array) -> tuple[Array, Array]:
     values, vectors = xp.linalg.eigh(matrix.detach())
     top = vectors[..., :, -1]
     gaps = values[..., -1:] - values
-    inverse = xp.where(gaps > 1e-12, 1 / xp.where(gaps > 1e-12, gaps, xp.ones_like(gaps)), xp.zeros_like(gaps))
+    inverse = xp.where(gaps > 1e-12, 1 / xp.where(gaps > 1e-12, gaps, 1.0), 0.0)
     image = xp.matmul(matrix, top[..., None])
     inner = xp.matmul(xp.matrix_transpose(vectors), image)
     change = xp.matmul(vectors, inverse[..., None] * inner)[..., 0]

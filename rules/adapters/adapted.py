@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -13,6 +14,7 @@ import array_api_compat
 import numpy as np
 
 from kappaguard.rules.adapters.convert import Form, all_finite, has_nan, in_form, like
+from kappaguard.rules.adapters.forking import end_copy
 from kappaguard.rules.adapters.parameters import one_line
 from kappaguard.rules.adapters.seeding import preserved, seed_all
 from kappaguard.rules.arrays import Array, as_array, is_exact, namespace
@@ -87,6 +89,7 @@ class Guarded(ABC):
         """What the foreign code makes of one matrix: an array of the right shape, not necessarily finite."""
         private = in_form(matrix, self.form)
         seed_all(self.seed)
+        process = os.getpid()
         try:
             output = self.run(private)
         except InputError:
@@ -95,6 +98,8 @@ class Guarded(ABC):
             raise RuleFault(self.name, fault.kind, f"{fault.rule} {fault.detail}") from fault
         except (Exception, SystemExit) as error:
             raise self._fault("exception", f"raised {one_line(error)}") from error
+        finally:
+            end_copy(process)
         return self._array(output, tuple(matrix.shape))
 
     def _finite(self, matrix: Array) -> Array:

@@ -1,0 +1,17 @@
+"""CAF in a batch: members that are finished leave the others, and themselves, alone."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kappaguard.rules.names import parse
+
+
+def test_a_member_without_weight_left_does_not_disturb_the_batch():
+    """All weight of the first member is filtered out at once (two groups, equally far from the mean), not that of the second."""
+    generator = np.random.default_rng(0)
+    groups = np.repeat([1.0, -1.0], 4)[:, None] * np.eye(1, 5)
+    batch = np.stack([groups, generator.standard_normal((8, 5))])
+    together = parse("caf", f=3)(batch)
+    for row, x in zip(together, batch, strict=True):
+        np.testing.assert_allclose(row, parse("caf", f=3)(x), rtol=1e-12, atol=1e-12)
