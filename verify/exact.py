@@ -15,9 +15,18 @@ from kappaguard.rules.pipeline import Pipeline
 from kappaguard.rules.witness import Witness
 from kappaguard.search.exact import gm, mda, multikrum, ordered
 from kappaguard.search.exact.programs import RULES, Found, Report, find
-from kappaguard.search.result import KappaResult, Stats
+from kappaguard.search.portfolio import ADVERSARIES
+from kappaguard.search.result import RELATIVE_GAP, KappaResult, Stats
 from kappaguard.verify.checker import SCHEMA, check
+from kappaguard.verify.lower import search
 from kappaguard.verify.replay import settle
+
+EVALUATIONS = 24_000
+"""Times vectors, of the search for a lower bound where no program attains the upper one."""
+MOST_VECTORS = 32
+QUICK = tuple(
+    (adversary, weight) for adversary, weight in ADVERSARIES if adversary.name in ("levels", "cma-es", "local")
+)
 
 LEMMA = "kappa' <= 4f/(n-f) (kappa + 1), the claim lemma-1-nnm-sharp, with the certified kappa of {rule}"
 
@@ -46,6 +55,7 @@ def exact(rule: str, n: int, f: int, report: Report | None = None) -> KappaResul
         text = certificate(label, n, f, found)
         upper: Fraction | None = check(text).upper
         witness, evaluations = _best(label, n, f, [(found.x, found.honest, "exact program")])
+        witness, evaluations = _searched(witness, evaluations, upper)
         return _result(label, n, f, witness, upper, text, None, start, evaluations, found.programs)
     witness, evaluations = _best(label, n, f, _known_inputs(n, f))
     if isinstance(built, Pipeline) and [step.label for step in built.steps] == ["nnm"] and built.rule.label in RULES:
@@ -53,11 +63,13 @@ def exact(rule: str, n: int, f: int, report: Report | None = None) -> KappaResul
         assert behind.upper is not None
         upper = Fraction(4 * f, n - f) * (Fraction(behind.upper) + 1)
         proof = LEMMA.format(rule=behind.rule)
+        witness, evaluations = _searched(witness, evaluations, upper)
         return _result(
             label, n, f, witness, upper, behind.certificate, proof, start, evaluations, behind.stats.programs
         )
     if f == 0 and label == "average":
         return _result(label, n, f, witness, Fraction(0), None, "the output is the mean", start, evaluations, 0)
+    witness, evaluations = _searched(witness, evaluations, None)
     return _result(label, n, f, witness, None, None, None, start, evaluations, 0)
 
 
@@ -89,6 +101,19 @@ def _best(rule: str, n: int, f: int, inputs: list[tuple[list[list[Fraction]], li
         for x, honest, found_by in inputs
     ]
     return max(judged, key=lambda witness: witness.lower), len(judged)
+
+
+def _searched(known: Witness, evaluations: int, upper: Fraction | None) -> tuple[Witness, int]:
+    """The better of a witness and what a short search finds, if there is a gap to close.
+
+    Always the same one: the budget of the search is in evaluations.
+    """
+    closed = known.lower == math.inf or (upper is not None and known.lower >= upper * (1 - Fraction(RELATIVE_GAP)))
+    if closed or not known.f or known.n > MOST_VECTORS:
+        return known, evaluations
+    found = search(known.rule, known.n, known.f, evaluations=EVALUATIONS // known.n, adversaries=QUICK)
+    better = found.witness is not None and found.witness.lower > known.lower
+    return (found.witness if better and found.witness is not None else known), evaluations + found.stats.evaluations
 
 
 def _result(
