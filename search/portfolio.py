@@ -74,8 +74,9 @@ def hunt(arena: Arena, seed: int, adversaries: Sequence[tuple[Adversary, float]]
         if adversary.applies(arena)
     ]
     try:
-        while any(arm.alive for arm in arms):
-            _slice(arena, _chosen(arms))
+        with np.errstate(all="ignore"):
+            while any(arm.alive for arm in arms):
+                _slice(arena, _chosen(arms))
     except Exhausted:
         return False
     except KeyboardInterrupt:

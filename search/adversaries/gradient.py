@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,19 +71,14 @@ class GradientAscent(Adversary):
         x = torch.tensor(first, dtype=torch.float64, device=device, requires_grad=True)
         # Adam in three lines: importing torch.optim takes longer than many searches
         drift, squares = torch.zeros_like(x), torch.zeros_like(x)
-        order = torch.tensor(arena.arrangement, device=device)
-        honest = list(range(arena.m))
         for step in range(self.steps):
             arena.spend(BACKWARD * len(first))
             try:
-                ratios = ratio(arena.rule(x[:, order]), x, honest, arena.criterion)
+                with _one_thread(torch):
+                    slope = _slope(arena, x, torch)
             except RuleFault:
                 return
-            gains = torch.log(ratios.clamp_min(1e-12))
-            total = torch.where(torch.isfinite(gains), gains, torch.zeros_like(gains)).sum()
-            (slope,) = torch.autograd.grad(total, x)
             with torch.no_grad():
-                slope = slope.nan_to_num(0.0, 0.0, 0.0)
                 drift.mul_(MEMORY).add_(slope, alpha=1 - MEMORY)
                 squares.mul_(SQUARES).addcmul_(slope, slope, value=1 - SQUARES)
                 scale = (squares / (1 - SQUARES ** (step + 1))).sqrt_().add_(TINY)
@@ -91,6 +87,27 @@ class GradientAscent(Adversary):
             if step % LOOK == LOOK - 1:
                 arena.ratios(x.detach().cpu().numpy().copy())
             yield
+
+
+def _slope(arena: Arena, x: Any, torch: Any) -> Any:
+    """The derivative of the sum of the logarithms of the ratios, zero where there is none."""
+    order = torch.tensor(arena.arrangement, device=x.device)
+    ratios = ratio(arena.rule(x[:, order]), x, list(range(arena.m)), arena.criterion)
+    gains = torch.log(ratios.clamp_min(1e-12))
+    total = torch.where(torch.isfinite(gains), gains, torch.zeros_like(gains)).sum()
+    (slope,) = torch.autograd.grad(total, x)
+    return slope.nan_to_num(0.0, 0.0, 0.0)
+
+
+@contextmanager
+def _one_thread(torch: Any) -> Iterator[None]:
+    """Without torch's own threads, which on tensors this small only wait for each other."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def _normalise(x: Any, arena: Arena) -> None:

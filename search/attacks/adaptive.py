@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from kappaguard.rules.arrays import Array, namespace
 from kappaguard.rules.errors import InputError
-from kappaguard.search.attacks.base import Action, Aggregation, Attack, repeated, require_honest
+from kappaguard.search.attacks.base import Action, Aggregation, Attack, Total, repeated, require_honest, whole
 from kappaguard.search.attacks.line import strongest
 from kappaguard.search.attacks.little_is_enough import LittleIsEnough
 
@@ -30,7 +30,9 @@ class Adaptive(Attack):
         """It asks the rule."""
         return True
 
-    def act(self, honest: Array, f: int, rule: Aggregation | None = None, memory: Any = None) -> Action:
+    def act(
+        self, honest: Array, f: int, rule: Aggregation | None = None, memory: Any = None, total: Total = whole
+    ) -> Action:
         """The strongest of the three, f times."""
         require_honest(honest, f)
         mean = namespace(honest).mean(honest, axis=0)
@@ -38,18 +40,18 @@ class Adaptive(Attack):
             return Action(repeated(mean, 0))
         if rule is None:
             raise InputError("adaptive needs the rule that it attacks")
-        directions = [-mean, LittleIsEnough().direction(honest, mean), principal(honest, mean)]
-        found = [strongest(rule, honest, f, mean, direction) for direction in directions]
+        directions = [-mean, LittleIsEnough().direction(honest, mean), principal(honest, mean, total)]
+        found = [strongest(rule, honest, f, mean, direction, total) for direction in directions]
         best = max(range(len(found)), key=lambda index: found[index].error)
         eta, error = found[best].eta, found[best].error
         return Action(repeated(mean + eta * directions[best], f), eta=eta, error=error)
 
 
-def principal(honest: Array, mean: Array) -> Array:
+def principal(honest: Array, mean: Array, total: Total = whole) -> Array:
     """The first principal component of the honest vectors, as long as they vary along it; by power iteration."""
     xp = namespace(honest)
     centred = honest - mean[None]
-    gram = xp.matmul(centred, xp.matrix_transpose(centred))
+    gram = total(xp.matmul(centred, xp.matrix_transpose(centred)))
     weights = gram[:, int(xp.argmax(xp.linalg.diagonal(gram)))]
     for _ in range(ITERATIONS):
         size = xp.linalg.vector_norm(weights)

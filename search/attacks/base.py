@@ -18,6 +18,14 @@ from kappaguard.rules.errors import InputError
 Aggregation = Callable[[Array], Array]
 """A rule under attack: (n, d) -> (d,)."""
 
+Total = Callable[[Array], Array]
+"""The sum of an array over the shards of the coordinates, if the vectors are spread over several processes."""
+
+
+def whole(partial: Array) -> Array:
+    """The sum over one shard: the vectors are in one place."""
+    return partial
+
 
 @dataclass(frozen=True)
 class Action:
@@ -49,8 +57,13 @@ class Attack(ABC):
         return False
 
     @abstractmethod
-    def act(self, honest: Array, f: int, rule: Aggregation | None = None, memory: Any = None) -> Action:
-        """The Byzantine vectors for honest vectors of shape (m, d), and the memory for the next step."""
+    def act(
+        self, honest: Array, f: int, rule: Aggregation | None = None, memory: Any = None, total: Total = whole
+    ) -> Action:
+        """The Byzantine vectors for honest vectors of shape (m, d), and the memory for the next step.
+
+        ``honest`` may be a shard of the coordinates; then ``total`` sums over the shards, and the result is a shard.
+        """
 
     def __call__(self, honest: Array, f: int, rule: Aggregation | None = None, memory: Any = None) -> Array:
         """The Byzantine vectors, (f, d)."""

@@ -55,12 +55,12 @@ class Columns:
     weights: NDArray[np.float64]
     whole: bool
 
-    def errors(self, rule: Rule, etas: NDArray[np.float64], f: int, reduced: Reduced) -> NDArray[np.float64]:
-        """||F(x) - mean|| for every eta, estimated if the columns are a sample."""
+    def squares(self, rule: Rule, etas: NDArray[np.float64], f: int, reduced: Reduced) -> NDArray[np.float64]:
+        """||F(x) - mean||^2 for every eta, estimated if the columns are a sample."""
         m, width = self.honest.shape
         step = max(1, ENTRIES // ((m + f) * width))
         parts = [self._some(rule, etas[start : start + step], f, reduced) for start in range(0, len(etas), step)]
-        return np.sqrt(np.concatenate(parts))
+        return np.concatenate(parts)
 
     def _some(self, rule: Rule, etas: NDArray[np.float64], f: int, reduced: Reduced) -> NDArray[np.float64]:
         m, width = self.honest.shape

@@ -9,7 +9,7 @@ from typing import Any
 
 from kappaguard.rules.arrays import Array, namespace
 from kappaguard.rules.errors import InputError
-from kappaguard.search.attacks.base import Action, Aggregation, Attack, repeated, require_honest
+from kappaguard.search.attacks.base import Action, Aggregation, Attack, Total, repeated, require_honest, whole
 from kappaguard.search.attacks.line import strongest
 
 
@@ -41,7 +41,9 @@ class Directed(Attack):
     def direction(self, honest: Array, mean: Array) -> Array:
         """The direction a."""
 
-    def act(self, honest: Array, f: int, rule: Aggregation | None = None, memory: Any = None) -> Action:
+    def act(
+        self, honest: Array, f: int, rule: Aggregation | None = None, memory: Any = None, total: Total = whole
+    ) -> Action:
         """The mean plus eta times the direction, f times."""
         require_honest(honest, f)
         mean = namespace(honest).mean(honest, axis=0)
@@ -50,5 +52,5 @@ class Directed(Attack):
             return Action(repeated(mean + (self.eta or 0.0) * direction, f), eta=self.eta)
         if rule is None:
             raise InputError(f"{self.name} needs the rule that it attacks, or a fixed eta")
-        best = strongest(rule, honest, f, mean, direction)
+        best = strongest(rule, honest, f, mean, direction, total)
         return Action(repeated(mean + best.eta * direction, f), eta=best.eta, error=best.error)

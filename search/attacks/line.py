@@ -14,7 +14,7 @@ from kappaguard.rules.arrays import Array, enter, in_double, namespace
 from kappaguard.rules.base import Rule
 from kappaguard.rules.cloud import Cloud
 from kappaguard.search.attacks import columns
-from kappaguard.search.attacks.base import Aggregation
+from kappaguard.search.attacks.base import Aggregation, Total, whole
 from kappaguard.search.attacks.maximise import MOST, Candidate, maximise
 from kappaguard.search.attacks.reduced import Reduced, ends_in_median, reduce
 
@@ -24,12 +24,13 @@ LEVEL = 50.0
 """From so many units on the geometric median hardly moves, and finding it takes other ways: vectors too far apart."""
 
 
-def strongest(rule: Aggregation, honest: Array, f: int, mean: Array, direction: Array) -> Candidate:
-    """The best eta, of either sign, and the error that it leads to."""
-    xp = namespace(honest)
-    if not bool(xp.any(direction != 0)):
-        return Candidate(0.0, error_at(rule, honest, f, mean, direction, 0.0))
-    reduced = reduce(honest, mean, direction)
+def strongest(
+    rule: Aggregation, honest: Array, f: int, mean: Array, direction: Array, total: Total = whole
+) -> Candidate:
+    """The best eta, of either sign, and the error that it leads to; see ``Attack.act`` for ``total``."""
+    reduced = reduce(honest, mean, direction, total)
+    if not np.any(reduced.direction):
+        return Candidate(0.0, error_at(rule, honest, f, mean, direction, 0.0) if total is whole else 0.0)
     if isinstance(rule, Rule) and rule.traits.rotates:
         known: Rule = rule
         reach = LEVEL if ends_in_median(known) else MOST
@@ -37,12 +38,17 @@ def strongest(rule: Aggregation, honest: Array, f: int, mean: Array, direction: 
     if isinstance(rule, Rule) and columns.applies(rule):
         known = rule
         seen = columns.sample(honest, mean, direction)
-        found = maximise(
-            lambda etas: seen.errors(known, etas, f, reduced), reduced.unit, 1 if seen.whole else CONFIRMED
-        )
-        if seen.whole or len(found) == 1:
+        sampled = bool(total(np.array([0.0 if seen.whole else 1.0]))[0])
+
+        def estimated(etas: NDArray[np.float64]) -> NDArray[np.float64]:
+            squares: NDArray[np.float64] = total(seen.squares(known, etas, f, reduced))
+            return np.sqrt(squares)
+
+        found = maximise(estimated, reduced.unit, CONFIRMED if sampled else 1)
+        if len(found) == 1:
             return found[0]
-        return max(_confirmed(rule, honest, f, mean, direction, found, reduced), key=lambda each: each.error)
+        confirmed = [_confirmed(rule, honest, f, mean, direction, each, reduced, total) for each in found]
+        return max(confirmed, key=lambda each: each.error)
 
     def directly(etas: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.array([error_at(rule, honest, f, mean, direction, float(eta)) for eta in etas])
@@ -59,20 +65,25 @@ def error_at(rule: Aggregation, honest: Array, f: int, mean: Array, direction: A
 
 
 def _confirmed(
-    rule: Rule, honest: Array, f: int, mean: Array, direction: Array, found: list[Candidate], reduced: Reduced
-) -> list[Candidate]:
-    """The candidates with their errors on all coordinates; the distances are known already."""
+    rule: Rule,
+    honest: Array,
+    f: int,
+    mean: Array,
+    direction: Array,
+    candidate: Candidate,
+    reduced: Reduced,
+    total: Total,
+) -> Candidate:
+    """The candidate with its error on all coordinates; the distances are known already."""
     room, back = enter(_together(honest, f))
-    centre, along = enter(mean)[0], enter(direction)[0]
-    result = []
-    for each in found:
-        room[honest.shape[0] :] = centre + each.eta * along
-        cloud = Cloud(room)
-        if isinstance(room, np.ndarray):
-            cloud.__dict__["distances"] = reduced.clouds(np.array([each.eta]), f).distances[0]
-        difference = in_double(back(rule.aggregate(cloud))) - in_double(mean)
-        result.append(Candidate(each.eta, float(namespace(difference).linalg.vector_norm(difference))))
-    return result
+    room[honest.shape[0] :] = enter(mean)[0] + candidate.eta * enter(direction)[0]
+    cloud = Cloud(room)
+    pairs = reduced.clouds(np.array([candidate.eta]), f).distances[0]
+    xp = namespace(room)
+    cloud.__dict__["distances"] = pairs if isinstance(room, np.ndarray) else xp.asarray(pairs, device=room.device)
+    difference = in_double(back(rule.aggregate(cloud))) - in_double(mean)
+    square = total(namespace(difference).sum(difference * difference))
+    return Candidate(candidate.eta, float(square) ** 0.5)
 
 
 def _together(honest: Array, f: int) -> Array:

@@ -10,7 +10,7 @@ import numpy as np
 from kappaguard.rules.arrays import Array, device_of, namespace
 from kappaguard.rules.checks import require_count
 from kappaguard.rules.errors import InputError
-from kappaguard.search.attacks.base import Action, Aggregation, Attack, repeated, require_honest
+from kappaguard.search.attacks.base import Action, Aggregation, Attack, Total, repeated, require_honest, whole
 
 
 @dataclass(frozen=True)
@@ -45,36 +45,44 @@ class Mimic(Attack):
         require_count(self.warmup, 1, "mimic: warmup")
         require_count(self.seed, 0, "mimic: seed")
 
-    def act(self, honest: Array, f: int, rule: Aggregation | None = None, memory: Any = None) -> Action:
+    def act(
+        self, honest: Array, f: int, rule: Aggregation | None = None, memory: Any = None, total: Total = whole
+    ) -> Action:
         """The chosen worker's vector, f times."""
         require_honest(honest, f)
-        seen = self._first(honest) if memory is None else memory
+        seen = self._first(honest, total) if memory is None else memory
         if not isinstance(seen, Memory) or seen.projections.shape[0] != honest.shape[0]:
             raise InputError("mimic: the memory is of another run")
         if seen.steps < self.warmup:
-            seen = self._learn(honest, seen)
+            seen = self._learn(honest, seen, total)
         chosen = int(namespace(honest).argmax(abs(seen.projections)))
         return Action(repeated(honest[chosen], f), seen)
 
-    def _first(self, honest: Array) -> Memory:
+    def _first(self, honest: Array, total: Total) -> Memory:
         xp = namespace(honest)
         mean = xp.mean(honest, axis=0)
         drawn = np.random.default_rng(self.seed).standard_normal(honest.shape[1])
-        start = xp.asarray(drawn / np.linalg.norm(drawn), dtype=honest.dtype, device=device_of(honest))
-        return Memory(mean, start, xp.zeros_like(honest[:, 0]), 0)
+        start = xp.asarray(drawn, dtype=honest.dtype, device=device_of(honest))
+        return Memory(mean, start / _length(start, total), xp.zeros_like(honest[:, 0]), 0)
 
-    def _learn(self, honest: Array, seen: Memory) -> Memory:
+    def _learn(self, honest: Array, seen: Memory, total: Total) -> Memory:
         xp = namespace(honest)
         old, new = (seen.steps + 1) / (seen.steps + 2), 1 / (seen.steps + 2)
         mean = xp.mean(honest, axis=0)
         centre = old * seen.mean + new * mean
-        along = xp.matmul(honest, seen.direction) - xp.sum(centre * seen.direction)
+        along = total(xp.matmul(honest, seen.direction) - xp.sum(centre * seen.direction))
         pulled = xp.matmul(along, honest) - xp.sum(along) * centre
-        length = xp.linalg.vector_norm(pulled)
+        length = _length(pulled, total)
         direction = old * seen.direction
         if float(length) > 0:
             direction = direction + (new / length) * pulled
-        size = xp.linalg.vector_norm(direction)
+        size = _length(direction, total)
         direction = direction / xp.where(size > 0, size, xp.ones_like(size))
-        projections = xp.matmul(honest, direction) - xp.sum(mean * direction)
+        projections = total(xp.matmul(honest, direction) - xp.sum(mean * direction))
         return Memory(centre, direction, seen.projections + projections, seen.steps + 1)
+
+
+def _length(vector: Array, total: Total) -> Array:
+    """The Euclidean norm."""
+    xp = namespace(vector)
+    return xp.sqrt(total(xp.sum(vector * vector)))

@@ -20,6 +20,7 @@ from kappaguard.rules.distances import squared_distances
 from kappaguard.rules.gm import GeometricMedian
 from kappaguard.rules.pipeline import Chain, Pipeline
 from kappaguard.rules.weiszfeld import median_weights
+from kappaguard.search.attacks.base import Total, whole
 
 NEGLIGIBLE = 1e-15
 
@@ -98,12 +99,12 @@ def _pairs(points: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(equal, 0.0, distances)
 
 
-def reduce(honest: Array, mean: Array, direction: Array) -> Reduced:
+def reduce(honest: Array, mean: Array, direction: Array, total: Total = whole) -> Reduced:
     """The coordinates of honest vectors (m, d) and a direction (d,), from one pass over them."""
     xp = namespace(honest)
     together = xp.concat([mean[None], honest, (mean + direction)[None], xp.zeros_like(mean)[None]], axis=0)
     plain = together.numpy() if type(together).__module__ == "torch" and together.device.type == "cpu" else together
-    pairs = to_numpy(squared_distances(plain))
+    pairs = to_numpy(total(squared_distances(plain)))
     from_mean = pairs[0, 1:]
     gram = (from_mean[:, None] + from_mean[None, :] - pairs[1:, 1:]) / 2
     values, vectors = np.linalg.eigh(gram)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from kappaguard.rules.arrays import Array, namespace
-from kappaguard.search.attacks.base import Action, Aggregation, Attack, repeated, require_honest
+from kappaguard.search.attacks.base import Action, Aggregation, Attack, Total, repeated, require_honest, whole
 
 
 @dataclass(frozen=True)
@@ -15,7 +15,9 @@ class SignFlipping(Attack):
 
     name: ClassVar[str] = "sf"
 
-    def act(self, honest: Array, f: int, rule: Aggregation | None = None, memory: Any = None) -> Action:
+    def act(
+        self, honest: Array, f: int, rule: Aggregation | None = None, memory: Any = None, total: Total = whole
+    ) -> Action:
         """Minus the mean, f times."""
         require_honest(honest, f)
         return Action(repeated(-namespace(honest).mean(honest, axis=0), f), eta=2.0)
