@@ -1,4 +1,4 @@
-"""Writing a file in one step: readers see the old content or the new one, never a part."""
+"""Files: asked for whatever their names are, and written in one step, so that readers never see a part."""
 
 from __future__ import annotations
 
@@ -6,6 +6,14 @@ import contextlib
 import os
 import tempfile
 from pathlib import Path
+
+
+def is_file(path: Path) -> bool:
+    """Whether there is such a file; a name that no file can have is none."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
 
 
 def write(path: Path, text: str) -> None:

@@ -129,11 +129,13 @@ def fractions(x: NDArray[Any] | Sequence[Sequence[Any]]) -> tuple[tuple[Fraction
 def load(path: Path | str) -> Witness:
     """The witness in a file."""
     where = Path(path)
-    if where.exists() and not where.is_file():
-        raise InputError(f"{where} is not a file")
     try:
+        if where.exists() and not where.is_file():
+            raise InputError(f"{where} is not a file")
         with where.open("rb") as stream:
             content = stream.read(MOST_BYTES + 1)
+    except InputError:
+        raise
     except (OSError, ValueError) as error:
         raise InputError(f"cannot read {where}: {getattr(error, 'strerror', None) or error}") from None
     if len(content) > MOST_BYTES:

@@ -57,7 +57,7 @@ def exact(rule: str, n: int, f: int, report: Report | None = None) -> KappaResul
         witness, evaluations = _best(label, n, f, [(found.x, found.honest, "exact program")])
         witness, evaluations = _searched(witness, evaluations, upper)
         return _result(label, n, f, witness, upper, text, None, start, evaluations, found.programs)
-    witness, evaluations = _best(label, n, f, _known_inputs(n, f))
+    witness, evaluations = _best(label, n, f, known_inputs(n, f))
     if isinstance(built, Pipeline) and [step.label for step in built.steps] == ["nnm"] and built.rule.label in RULES:
         behind = exact(built.rule.label, n, f, report)
         assert behind.upper is not None
@@ -80,7 +80,7 @@ def certificate(rule: str, n: int, f: int, found: Found) -> str:
     return json.dumps(data, indent=1)
 
 
-def _known_inputs(n: int, f: int) -> list[tuple[list[list[Fraction]], list[int], str]]:
+def known_inputs(n: int, f: int) -> list[tuple[list[list[Fraction]], list[int], str]]:
     """Inputs that are bad for many rules: the paper's lower bound, and the extremal inputs of other rules."""
     zeros, ones = [[Fraction(0)]] * (n - f), [[Fraction(1)]] * f
     first = list(range(n - f))

@@ -22,7 +22,8 @@ from kappaguard.search.arena import Arena, Candidate
 from kappaguard.search.portfolio import ADVERSARIES, hunt
 from kappaguard.search.result import KappaResult, Stats
 from kappaguard.search.shrink import shrink
-from kappaguard.verify.subject import Judgement, Subject, subject
+from kappaguard.verify.judgement import Judgement
+from kappaguard.verify.subject import Subject, subject
 
 KEEP = 0.9998
 """The fraction of the ratio that a shrunk input must keep."""
@@ -56,12 +57,14 @@ def search(
     target: Fraction | float | None = None,
     report: Callable[[Progress], None] | None = None,
     adversaries: Sequence[tuple[Adversary, float]] = ADVERSARIES,
+    tolerance: Fraction | None = None,
 ) -> KappaResult:
     """The largest ratio found within the budget: kappa*(rule, n, f) >= lower, by the witness.
 
     ``budget`` is in seconds (10 unless ``evaluations`` is given); with a budget in evaluations alone, the same seed
     gives the same result. ``d`` fixes the dimension, else it is swept. ``target`` ends the search as soon as a judged
-    witness exceeds it. Ctrl-C ends it with what there is.
+    witness exceeds it. ``tolerance`` is the relative error allowed to a rule that iterates to one of its own. Ctrl-C
+    ends the search with what there is.
     """
     require_count(seed, 0, "the seed")
     if d is not None:
@@ -72,7 +75,7 @@ def search(
         budget = math.inf if evaluations is not None else 10.0
     if isinstance(budget, bool) or not isinstance(budget, int | float) or not budget > 0:
         raise InputError(f"the budget must be a positive number of seconds, got {budget!r}")
-    under = subject(rule, n, f)
+    under = subject(rule, n, f, tolerance=tolerance)
     hunter = _Hunter(under, target, seed)
     arena = Arena(
         under.rule,

@@ -78,7 +78,9 @@ def replay(witness: Witness) -> Replay:
     try:
         lower, upper = evaluate(rule, witness)
     except RuleFault as fault:
-        return Replay(witness, None, None, method, False, time.perf_counter() - start, 1, str(fault))
+        # a rule that returns no vector satisfies no bound, which is what an infinite ratio says
+        failed = witness.lower == math.inf
+        return Replay(witness, None, None, method, failed, time.perf_counter() - start, 1, str(fault))
     agrees = _agrees(witness, lower, upper, method)
     return Replay(witness, lower, upper, method, agrees, time.perf_counter() - start)
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from kappaguard.rules.adapters.parameters import listed, one_line
 from kappaguard.rules.errors import InputError
+from kappaguard.rules.files import is_file
 
 FILE_COUNT = itertools.count()
 
@@ -66,9 +67,12 @@ def load_module(name: str, shells: Sequence[str] = ()) -> ModuleType:
 
 def load_file(path: Path) -> ModuleType:
     """The module in the file ``path``, under a private name; read again each time."""
-    if not path.is_file():
+    if not is_file(path):
         folder = path.parent
-        there = listed(entry.name for entry in folder.glob("*.py")) if folder.is_dir() else None
+        try:
+            there = listed(entry.name for entry in folder.glob("*.py")) if folder.is_dir() else None
+        except (OSError, ValueError):
+            there = None
         raise InputError(
             f"file {path} does not exist; "
             + (f"folder {folder} does not exist either" if there is None else f"Python files in {folder}: {there}")

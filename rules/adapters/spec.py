@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from kappaguard.rules.errors import InputError
+from kappaguard.rules.files import is_file
 
 PATTERN = re.compile(r"(?P<where>.+):(?P<attribute>[^\W\d]\w*(?:\.[^\W\d]\w*)*)\s*(?P<options>\(.*\))?", re.DOTALL)
 
@@ -66,4 +67,4 @@ def split_pipeline(text: str) -> list[str]:
 
 def _names_file(stage: str) -> bool:
     match = PATTERN.fullmatch(stage.strip())
-    return match is not None and match["where"].endswith(".py") and Path(match["where"]).is_file()
+    return match is not None and match["where"].endswith(".py") and is_file(Path(match["where"]))

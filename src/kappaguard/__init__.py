@@ -11,15 +11,25 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kappaguard.rules.names import rule
     from kappaguard.verify.exact import exact
+    from kappaguard.verify.guard import assert_robust, check
+    from kappaguard.verify.lower import search
 
 __version__ = "0.1.0"
 
-__all__ = ["__version__", "exact", "rule"]
+__all__ = ["__version__", "assert_robust", "check", "exact", "rule", "search"]
 
-_HOMES = {"exact": "kappaguard.verify.exact", "rule": "kappaguard.rules.names"}
+_HOMES = {
+    "assert_robust": "kappaguard.verify.guard",
+    "check": "kappaguard.verify.guard",
+    "exact": "kappaguard.verify.exact",
+    "rule": "kappaguard.rules.names",
+}
 
 
 def __getattr__(name: str) -> Any:
+    if name == "search":
+        # the package itself, which can be called: see its docstring
+        return import_module("kappaguard.search")
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(_HOMES[name]), name)

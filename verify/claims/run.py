@@ -1,13 +1,11 @@
-"""Runs claims, keeps what is finished, and writes the results.
+"""Runs claims, keeps what is finished, and writes the witnesses.
 
-DIR/results.json    all verdicts, schema kappaguard-results/1
 DIR/witnesses/      one file per witness; those with a rule are replayed by ``kappaguard replay``
 DIR/claims/         finished claims, for the next run
 """
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -91,16 +89,13 @@ def results(outcomes: Sequence[Outcome], effort: Effort, complete: bool) -> dict
     }
 
 
-def write_results(outcomes: Sequence[Outcome], effort: Effort, complete: bool, folder: Path) -> Path:
-    """results.json and the witnesses."""
+def write_witnesses(outcomes: Sequence[Outcome], folder: Path) -> None:
+    """One file per witness."""
     for outcome in outcomes:
         if outcome.witness_name is not None:
             assert outcome.finding is not None
             assert outcome.finding.witness is not None
             write(folder / outcome.witness_name, witness_json(outcome.finding.witness))
-    path = folder / "results.json"
-    write(path, json.dumps(results(outcomes, effort, complete), indent=2, allow_nan=False) + "\n")
-    return path
 
 
 def _entry(outcome: Outcome) -> dict[str, Any]:

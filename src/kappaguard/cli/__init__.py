@@ -15,6 +15,7 @@ from kappaguard import __version__
 from kappaguard.cli.check import check
 from kappaguard.cli.exact import exact
 from kappaguard.cli.replay import replay
+from kappaguard.cli.report import report
 from kappaguard.cli.reproduce import reproduce
 from kappaguard.cli.rules import rules
 from kappaguard.cli.search import search
@@ -34,6 +35,7 @@ app.command()(check)
 app.command()(exact)
 app.command()(replay)
 app.command()(reproduce)
+app.command()(report)
 app.command()(rules)
 app.command()(search)
 app.command()(sweep)
@@ -82,4 +84,6 @@ def _fault(error: Exception) -> str:
 
 
 def _complain(message: str) -> None:
-    typer.echo(f"kappaguard: {' '.join(message.split())}", err=True)
+    from kappaguard.rules.text import printable
+
+    typer.echo(f"kappaguard: {printable(' '.join(message.split()))}", err=True)

@@ -31,6 +31,7 @@ def check(
     tolerance: Annotated[
         float | None, typer.Option("--tolerance", help="The relative error of a rule that iterates.")
     ] = None,
+    rotates: Annotated[bool, typer.Option("--rotates", help="Ask for rotation equivariance as well.")] = False,
     timeout: Annotated[float | None, typer.Option("--timeout", metavar="SECONDS", help="For one check in all.")] = None,
     memory: Annotated[int | None, typer.Option("--memory", metavar="MIB", help="For one check.")] = None,
     jobs: Annotated[int | None, typer.Option("--jobs", help="Checks at a time; default: one per core.")] = None,
@@ -46,11 +47,11 @@ def check(
     from kappaguard.verify.guard import carry_out_all
     from kappaguard.verify.verdict import Verdict
 
-    if rule is None and any(value is not None for value in (n, f, claim, tolerance)):
-        raise InputError("-n, -f, --claim and --tolerance belong to a RULE: name one, or list rules in pyproject.toml")
+    if rule is None and (rotates or any(value is not None for value in (n, f, claim, tolerance))):
+        raise InputError("-n, -f, --claim, --tolerance and --rotates belong to a RULE: name one, or use pyproject.toml")
     if rule is not None and (n is None or f is None):
         raise InputError("a RULE needs -n and -f, as in: kappaguard check krum -n 17 -f 4")
-    orders, listed = _orders(rule, n, f, claim, tolerance, budget, seed)
+    orders, listed = _orders(rule, n, f, claim, tolerance, budget, seed, rotates)
     orders = [_limited(order, timeout, memory, witnesses) for order in orders]
     outcomes = carry_out_all(orders, jobs or listed or cores())
     verdicts = [outcome for outcome in outcomes if isinstance(outcome, Verdict)]
@@ -72,6 +73,7 @@ def _orders(
     tolerance: float | None,
     budget: float | None,
     seed: int | None,
+    rotates: bool,
 ) -> tuple[list[Order], int | None]:
     """What is to be done, and at how many at a time if the configuration says so."""
     from fractions import Fraction
@@ -91,7 +93,7 @@ def _orders(
     if tolerance is not None and not 0 <= tolerance < 1:
         raise InputError(f"--tolerance must be at least 0 and less than 1, got {tolerance:g}")
     allowed = None if tolerance is None else Fraction(tolerance)
-    return [Order(Inquiry(rule, n, f, claim, BUDGET if budget is None else budget, seed or 0, allowed))], 1
+    return [Order(Inquiry(rule, n, f, claim, BUDGET if budget is None else budget, seed or 0, allowed, rotates))], 1
 
 
 def _limited(order: Order, timeout: float | None, memory: int | None, witnesses: Path | None) -> Order:
@@ -137,9 +139,10 @@ def _print(verdicts: list[Verdict], errors: list[str], as_json: bool, single: bo
 
     from kappaguard.cli.output import print_table
     from kappaguard.reports.guard.entries import entry
-    from kappaguard.reports.guard.table import HEADINGS, row
+    from kappaguard.reports.guard.table import HEADINGS, row, warnings
     from kappaguard.reports.guard.workflow import commands, in_workflow
-    from kappaguard.verify.shown import explain, printable
+    from kappaguard.rules.text import printable
+    from kappaguard.verify.shown import explain
 
     if as_json:
         if verdicts or not single:
@@ -147,8 +150,10 @@ def _print(verdicts: list[Verdict], errors: list[str], as_json: bool, single: bo
             typer.echo(json.dumps(entry(verdicts[0]) if single else {**listed, "version": __version__}, indent=2))
     elif verdicts:
         print_table(HEADINGS, [row(verdict) for verdict in verdicts])
+        for line in () if single else warnings(verdicts):
+            typer.echo(line)
         for verdict in verdicts:
-            if not verdict.holds or verdict.findings:
+            if not verdict.holds or (single and (verdict.findings or verdict.verdict == "open")):
                 typer.echo(f"\n{explain(verdict)}")
             if verdict.path is not None:
                 typer.echo(f"witness: {verdict.path}")
@@ -165,9 +170,11 @@ def _print(verdicts: list[Verdict], errors: list[str], as_json: bool, single: bo
 
 
 def _status(verdicts: list[Verdict], errors: list[str]) -> int:
+    from kappaguard.rules.text import printable
+
     if any(verdict.verdict == "refuted" for verdict in verdicts):
         return REFUTED
     for verdict in verdicts:
         if verdict.trouble is not None:
-            typer.echo(f"kappaguard: {verdict.rule}: {verdict.trouble}", err=True)
+            typer.echo(f"kappaguard: {printable(f'{verdict.rule}: {verdict.trouble}')}", err=True)
     return UNFINISHED if errors or any(verdict.trouble is not None for verdict in verdicts) else 0

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -29,7 +27,7 @@ def sweep(
     """Search for the worst inputs of many rules at many (n, f). What is finished is kept; started again, it goes on."""
     import json
 
-    from kappaguard.cli.output import print_table
+    from kappaguard.cli.output import counting, print_table
     from kappaguard.rules.checks import require_count
     from kappaguard.verify.sweep import Cell
     from kappaguard.verify.sweep import sweep as run
@@ -43,7 +41,7 @@ def sweep(
         for n, f in map(_pair, at)
         for seed in range(seeds)
     ]
-    with _bar(len(cells)) as report:
+    with counting("searches") as report:
         results = run(cells, store, engine=engine, address=address, jobs=jobs, report=report)
     if as_json:
         typer.echo(json.dumps(results, indent=1))
@@ -68,16 +66,3 @@ def _row(result: dict[str, Any]) -> tuple[str, ...]:
     lower = result["lower"]
     words = lower if isinstance(lower, str) else f"{lower:.6g}"
     return (*first, words, result["found_by"] or "", f"{result['used']:,}", f"{result['seconds']:.1f}")
-
-
-@contextmanager
-def _bar(total: int) -> Iterator[Callable[[int, int], None]]:
-    """A bar on the terminal with the time left; nothing when nobody looks."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
-
-    console = Console(stderr=True)
-    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("searches", total=total)
-        yield lambda done, total: progress.update(task, completed=done, total=total)

@@ -30,6 +30,7 @@ def train(
     data_dir: Annotated[
         str | None, _option("--data-dir", text="A folder with the data; else KAPPAGUARD_DATA, else a download.")
     ] = None,
+    samples: Annotated[int | None, _option("--samples", text="Only so many training samples.")] = None,
     model: Annotated[str | None, _option("--model", text="cnn-mnist, cnn-cifar, logistic or quadratic.")] = None,
     batch: Annotated[int | None, _option("--batch", text="Samples per worker and step.")] = None,
     learning_rate: Annotated[float | None, _option("--learning-rate", text="gamma.")] = None,
@@ -49,6 +50,7 @@ def train(
     measure_every: Annotated[int | None, _option("--measure-every", text="Steps between measurements.")] = None,
     dimension: Annotated[int | None, _option("--dimension", text="Of quadratics.")] = None,
     smoothness: Annotated[float | None, _option("--smoothness", text="L of quadratics.")] = None,
+    condition: Annotated[float | None, _option("--condition", text="L over the smallest curvature.")] = None,
     heterogeneity: Annotated[float | None, _option("--heterogeneity", text="G of quadratics.")] = None,
     sigma: Annotated[float | None, _option("--sigma", text="The noise of quadratics.")] = None,
     distance: Annotated[float | None, _option("--distance", text="Of a quadratic's start.")] = None,
@@ -66,9 +68,11 @@ def train(
     from kappaguard.training.configuration import preset as preset_named
     from kappaguard.training.folder import Folder
 
+    if resume is not None and (given or preset):
+        raise InputError("--resume takes no other settings: a run is continued as it was begun")
+    if _spread(preset or "digits", given, out, resume):
+        return
     if resume is not None:
-        if given or preset:
-            raise InputError("--resume takes no other settings: a run is continued as it was begun")
         folder, configuration = Folder.existing(resume)
         training = _build(configuration)
     else:
@@ -78,6 +82,28 @@ def train(
         _draw_split(training, configuration, folder)
     result = _run(training, configuration, folder)
     typer.echo(_json(configuration, folder, result) if as_json else _text(configuration, folder, result))
+
+
+def _spread(preset: str, given: dict[str, Any], out: Path, resume: Path | None) -> bool:
+    """Take part in a run that torchrun started, if it did."""
+    from kappaguard.training.distributed.group import launched
+
+    if not launched():
+        return False
+    from kappaguard.training.configuration import preset as preset_named
+    from kappaguard.training.distributed.run import RankLost, run_distributed
+    from kappaguard.training.folder import Folder
+
+    configuration = preset_named(preset).with_values(given) if resume is None else Folder.existing(resume)[1]
+    try:
+        done = run_distributed(configuration, out, f"{preset}-{_slug(configuration)}", resume)
+    except RankLost as lost:
+        typer.echo(f"kappaguard: {lost}", err=True)
+        raise typer.Exit(1) from None
+    if done is not None:
+        path, result = done
+        typer.echo("\n".join(f"{key:<14} {value}" for key, value in {**result, "folder": path}.items()))
+    return True
 
 
 def _build(configuration: Configuration) -> Any:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kappaguard import __version__
+from kappaguard.cli.output import counting
 
 if TYPE_CHECKING:
     from kappaguard.verify.claims.claim import Claim, Effort, Report
@@ -23,8 +23,15 @@ def verify(
     quick: Annotated[bool, typer.Option("--quick", help="Take less than a minute.")] = False,
     full: Annotated[bool, typer.Option("--full", help="Take as long as it needs.")] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Compute finished claims again.")] = False,
+    baseline: Annotated[
+        Path | None, typer.Option("--baseline", metavar="RESULTS", help="An earlier results.json to compare with.")
+    ] = None,
+    runs: Annotated[
+        list[Path] | None, typer.Option("--run", metavar="DIR", help="A stored training run to show; several times.")
+    ] = None,
 ) -> int:
     """Check every claim and write the report: exit code 0 if all verdicts are the recorded ones, 1 if one changed."""
+    from kappaguard.reports.results import read
     from kappaguard.rules.errors import InputError
     from kappaguard.verify.claims.claim import Effort
     from kappaguard.verify.claims.registry import claims
@@ -32,6 +39,7 @@ def verify(
 
     if quick and full:
         raise InputError("--quick and --full exclude each other")
+    before = None if baseline is None else read(baseline)
     effort = Effort.QUICK if quick else Effort.FULL if full else Effort.DEFAULT
     every = claims()
     outcomes: list[Outcome] = []
@@ -43,12 +51,12 @@ def verify(
                     outcomes.append(outcome)
                     bar.done()
             except KeyboardInterrupt:
-                _write(outcomes, effort, False, out)
+                _write(outcomes, effort, False, out, (), None)
                 typer.echo(
                     f"interrupted: {len(outcomes)} of {len(every)} claims are done; run again to go on", err=True
                 )
                 raise typer.Abort from None
-        path = _write(outcomes, effort, True, out)
+        path = _write(outcomes, effort, True, out, runs or (), before)
     except OSError as error:
         raise InputError(f"cannot write to {out}: {error.strerror or error}") from None
     return _conclude(outcomes, path)
@@ -120,59 +128,17 @@ def _shown(value: float | None) -> str:
     return "" if value is None else f"{value:.6g}"
 
 
-def _write(outcomes: Sequence[Outcome], effort: Effort, complete: bool, folder: Path) -> Path:
-    from kappaguard.rules.files import write
-    from kappaguard.verify.claims.run import write_results
+def _write(
+    outcomes: Sequence[Outcome], effort: Effort, complete: bool, folder: Path, runs: Sequence[Path], before: Any
+) -> Path:
+    """The report; of an interrupted run only what is finished, without computing anything more."""
+    from kappaguard.reports.collect import collect
+    from kappaguard.reports.write import write_report
+    from kappaguard.verify.claims.run import results, write_witnesses
 
-    write_results(outcomes, effort, complete, folder)
-    path = folder / "report.md"
-    write(path, _report(outcomes, effort, complete))
-    return path
-
-
-def _report(outcomes: Sequence[Outcome], effort: Effort, complete: bool) -> str:
-    lines = ["# kappaguard report", "", f"Version {__version__}, effort {effort.value}, {len(outcomes)} claims."]
-    if not complete:
-        lines += ["", "The run was interrupted; the claims that follow are those that were finished."]
-    lines += ["", _table(outcomes)]
-    for outcome in outcomes:
-        lines += _section(outcome)
-    return "\n".join(lines)
-
-
-def _table(outcomes: Sequence[Outcome]) -> str:
-    rows = [HEADINGS, ["---"] * len(HEADINGS), *([_escaped(cell) for cell in _row(outcome)] for outcome in outcomes)]
-    return "".join("| " + " | ".join(row) + " |\n" for row in rows)
-
-
-def _section(outcome: Outcome) -> list[str]:
-    claim, finding = outcome.claim, outcome.finding
-    lines = [f"## {_escaped(claim.name)}: {outcome.verdict}", "", f"{_escaped(claim.statement)}.", ""]
-    facts = [f"Source: {_escaped(claim.source)}."]
-    if claim.corrects:
-        facts.append(f"Corrects {_escaped(claim.corrects)}.")
-    if not outcome.as_expected:
-        facts.append(f"**Changed: the recorded verdict is {claim.expected}.**")
-    lines += [" ".join(facts), ""]
-    if outcome.error:
-        lines += [f"The check failed: {_escaped(outcome.error)}", ""]
-    if finding is None:
-        return lines
-    lines += [_escaped(finding.detail), ""]
-    details = [("methods", ", ".join(finding.methods)), ("seconds", f"{outcome.seconds:.2f}")]
-    if finding.computed is not None:
-        stated = "" if finding.stated is None else f" {finding.relation} {_shown(finding.stated)} stated"
-        details.insert(0, ("computed", f"{_shown(finding.computed)}{stated}"))
-    if finding.budget is not None:
-        tried = finding.budget
-        details.append(("tried", f"{tried.evaluations} evaluations, {tried.seconds:.1f} s, seed {tried.seed}"))
-    lines += [f"- {name}: {_escaped(value)}" for name, value in details]
-    if outcome.witness_name is not None:
-        lines.append(f"- witness: [{_escaped(outcome.witness_name)}]({outcome.witness_name})")
-    return [*lines, ""]
-
-
-def _escaped(text: str) -> str:
-    """Text that Markdown shows as it is."""
-    marked = "".join(f"\\{character}" if character in "\\`*_[]<>#|$~!" else character for character in text)
-    return " ".join(marked.split())
+    write_witnesses(outcomes, folder)
+    found = results(outcomes, effort, complete)
+    if complete:
+        with counting("kappa*") as report:
+            found = collect(found, folder, runs, report)
+    return write_report(found, folder, before)

@@ -1,0 +1,45 @@
+"""What changed since an earlier report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+MOVED = 1e-6
+"""Bounds that moved by less, relatively, are the same."""
+
+
+def changes(now: Mapping[str, Any], before: Mapping[str, Any]) -> list[str]:
+    """One sentence each: verdicts, claims and bounds that are new, gone or different."""
+    return [*_claims(now["claims"], before["claims"]), *_bounds(now.get("kappa", []), before.get("kappa", []))]
+
+
+def _claims(now: list[dict[str, Any]], before: list[dict[str, Any]]) -> list[str]:
+    old = {each["name"]: each["verdict"] for each in before}
+    new = {each["name"]: each["verdict"] for each in now}
+    told = [f"{name} was {old[name]} and is {new[name]}" for name in new if name in old and old[name] != new[name]]
+    told += [f"{name} is new: {new[name]}" for name in new if name not in old]
+    told += [f"{name} is gone; it was {old[name]}" for name in old if name not in new]
+    return told
+
+
+def _bounds(now: list[dict[str, Any]], before: list[dict[str, Any]]) -> list[str]:
+    old = {(each["rule"], each["n"], each["f"]): each for each in before}
+    told = []
+    for each in now:
+        known = old.get((each["rule"], each["n"], each["f"]))
+        if known is None:
+            continue
+        for side in ("lower", "upper"):
+            if not _same(each[side], known[side]):
+                told.append(
+                    f"the {side} bound of {each['rule']} at n = {each['n']}, f = {each['f']} was {known[side]} "
+                    f"and is {each[side]}"
+                )
+    return told
+
+
+def _same(a: object, b: object) -> bool:
+    if isinstance(a, int | float) and isinstance(b, int | float):
+        return abs(a - b) <= MOVED * max(abs(a), abs(b))
+    return a == b

@@ -1,0 +1,92 @@
+"""All that a report shows, put together: claims, the table of kappa*, witnesses to draw, searches, training runs."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from kappaguard.reports.drawing import drawn
+from kappaguard.reports.table import F, N, places, table
+from kappaguard.rules.errors import InputError
+from kappaguard.rules.witness import load
+from kappaguard.verify.lower import search
+
+SEARCHED = ("krum", "mda", "nnm+krum")
+EVALUATIONS = 3000
+DRAWN_AT = (N, F)
+
+Report = Callable[[int, int], None]
+
+
+def collect(
+    results: Mapping[str, Any], folder: Path, runs: Sequence[Path] = (), report: Report = lambda done, total: None
+) -> dict[str, Any]:
+    """The results of the claims with everything else; files of witnesses and certificates are written."""
+    kappa = table(places(results["effort"]), folder, report)
+    return {
+        **results,
+        "kappa": kappa,
+        "drawings": drawings(results["claims"], kappa, folder),
+        "searches": [] if results["effort"] == "quick" else _searches(kappa),
+        "runs": [_run(path) for path in runs],
+    }
+
+
+def drawings(claims: Sequence[Mapping[str, Any]], kappa: Sequence[Mapping[str, Any]], folder: Path) -> list[Any]:
+    """The witnesses of the table, and of the claims that have an input as their witness."""
+    wanted = [(f"{each['rule']} at its worst", each["witness"]) for each in kappa if (each["n"], each["f"]) == DRAWN_AT]
+    wanted += [(f"{each['name']} refuted", each["witness"]) for each in claims if each["verdict"] == "refuted"]
+    found = []
+    for title, name in wanted:
+        if name is None:
+            continue
+        try:
+            witness = load(folder / name)
+        except InputError:
+            # a claim may have a witness of another kind: a run, a sequence
+            continue
+        picture = drawn(witness, title, name)
+        if picture is not None:
+            found.append(picture)
+    return found
+
+
+def _searches(kappa: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    known = {(each["rule"], each["n"], each["f"]): each["upper"] for each in kappa}
+    found = []
+    for rule in SEARCHED:
+        result = search(rule, N, F, evaluations=EVALUATIONS)
+        trace: list[list[Any]] = [
+            [s.adversary, s.evaluations, round(s.seconds, 4), s.ratio] for s in result.stats.trace
+        ]
+        upper = known.get((rule, N, F))
+        if trace and isinstance(upper, int | float) and all(math.isfinite(step[3]) for step in trace):
+            command = f"kappaguard search {rule} -n {N} -f {F} --evaluations {EVALUATIONS}"
+            found.append(
+                {
+                    "rule": rule,
+                    "n": N,
+                    "f": F,
+                    "seed": 0,
+                    "reference": upper,
+                    "evaluations": result.stats.evaluations,
+                    "trace": trace,
+                    "command": command,
+                }
+            )
+    return found
+
+
+def _run(path: Path) -> dict[str, Any]:
+    """kappa-hat of every step of a stored training run."""
+    log = path / "log.jsonl"
+    try:
+        rows = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+        pairs = [(float(row["step"]), float(row["kappa_hat"])) for row in rows if row.get("kappa_hat") is not None]
+    except (OSError, ValueError, KeyError, TypeError):
+        raise InputError(f"{path} is not the folder of a training run: no log.jsonl with steps in it") from None
+    pairs = [pair for pair in pairs if math.isfinite(pair[1])]
+    return {"name": path.name, "steps": [step for step, _ in pairs], "kappa_hat": [value for _, value in pairs]}

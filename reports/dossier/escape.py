@@ -1,0 +1,16 @@
+"""Text that Markdown shows as it is."""
+
+from __future__ import annotations
+
+from kappaguard.rules.text import printable
+
+
+def escaped(text: object) -> str:
+    """One line, with every character that Markdown or HTML would read otherwise made harmless."""
+    marked = (f"\\{character}" if character in "\\`*_[]<>#|$~!&" else character for character in str(text))
+    return " ".join(printable("".join(marked)).split())
+
+
+def table(headings: list[str], rows: list[list[str]]) -> list[str]:
+    """A Markdown table; the cells are escaped already."""
+    return ["| " + " | ".join(cells) + " |" for cells in (headings, ["---"] * len(headings), *rows)]

@@ -1,0 +1,122 @@
+"""The page of a dossier in Markdown: what came out on top, then section by section."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import kappaguard
+from kappaguard.reports.dossier.escape import escaped, table
+from kappaguard.reports.dossier.plan import Plan
+from kappaguard.reports.dossier.verdict import verdict
+
+Data = dict[str, Any]
+
+
+def page(plan: Plan, data: dict[str, Data], failed: dict[str, str], seconds: float) -> str:
+    """The whole page."""
+    lines = [f"# Dossier of {escaped(plan.rule)}", ""]
+    lines += [f"- {line}" for line in verdict(plan, data, failed)]
+    lines += [
+        "",
+        f"kappaguard {kappaguard.__version__}, n = {plan.n}, f = {plan.f}, {plan.budget:g} s for each search,"
+        f" seed {plan.seed}, {seconds:.0f} s in all. Lower bounds are ratios of inputs in `witnesses/`, each judged on"
+        " its own: `kappaguard replay witnesses/FILE` does it again. All numbers: `dossier.json`.",
+    ]
+    for name, (title, show) in PARTS.items():
+        if name in data or name in failed:
+            lines += ["", f"## {title}", ""]
+            lines += show(data[name]) if name in data else [f"Left out: {escaped(failed[name])}"]
+    return "\n".join(lines) + "\n"
+
+
+def shown(value: Any) -> str:
+    """A number in short."""
+    if value is None:
+        return ""
+    return "infinite" if value == "inf" else f"{float(value):.4g}"
+
+
+def _witness(row: Data) -> str:
+    return f"[file](witnesses/{row['witness']})" if row.get("witness") else ""
+
+
+def _bound(row: Data) -> list[str]:
+    if "refused" in row:
+        return [escaped(row["refused"]), ""]
+    return [shown(row["lower"]), _witness(row)]
+
+
+def _health(data: Data) -> list[str]:
+    rows = [
+        [
+            escaped(each["check"]),
+            escaped(each["question"]),
+            "sound" if each["finding"] is None else ("**refutes**: " if each["refutes"] else "warns: "),
+        ]
+        for each in data["checks"]
+    ]
+    for row, each in zip(rows, data["checks"], strict=True):
+        row[2] += "" if each["finding"] is None else escaped(each["finding"])
+    return table(["check", "question", "finding"], rows)
+
+
+def _grid(data: Data) -> list[str]:
+    rows = []
+    for row in data["rows"]:
+        times = ""
+        if isinstance(row.get("lower"), float | int):
+            times = f"{row['lower'] / row['least']:.3g}"
+        best = f"{escaped(row['best'])} {shown(row['best_value'])}"
+        rows.append([str(row["n"]), str(row["f"]), *_bound(row), shown(row["least"]), times, best])
+    lines = table(["n", "f", "kappa* >=", "witness", "f/(n-2f)", "times that", "best built-in"], rows)
+    if data["slope"] is not None:
+        lines += ["", f"kappa found grows like (f/(n-2f))^{data['slope']:.2f}; the best possible is the power 1."]
+    return lines
+
+
+def _breakdown(data: Data) -> list[str]:
+    rows = [[str(row["f"]), row["state"], escaped(row["detail"] or ""), _witness(row)] for row in data["rows"]]
+    return table([f"f (n = {data['n']})", "state", "detail", "witness"], rows)
+
+
+def _dimension(data: Data) -> list[str]:
+    return table(["d", "kappa* >=", "witness"], [[str(row["d"]), *_bound(row)] for row in data["rows"]])
+
+
+def _mixing(data: Data) -> list[str]:
+    return table(["rule", "kappa* >=", "witness"], [[escaped(row["rule"]), *_bound(row)] for row in data["rows"]])
+
+
+def _training(data: Data) -> list[str]:
+    def cell(run: Data) -> str:
+        if run["status"] != "finished" or run["accuracy"] is None:
+            return escaped(run["status"])
+        return f"{100 * run['accuracy']:.1f} %"
+
+    rows = [[escaped(row["attack"]), cell(row["rule"]), cell(row["beside"])] for row in data["rows"]]
+    about = f"Test accuracy after {data['steps']} steps on {escaped(data['dataset'])}, {escaped(data['model'])}."
+    return [about, "", *table(["attack", "this rule", escaped(data["beside"])], rows)]
+
+
+def _cost(data: Data) -> list[str]:
+    lines: list[str] = []
+    for letter, other, rows in (("n", "d", data["over_n"]), ("d", "n", data["over_d"])):
+        cells = [[str(row[letter]), f"{1000 * row['seconds']:.3g} ms"] for row in rows]
+        fixed = f" ({other} = {rows[0][other]})" if rows else ""
+        lines += [*table([f"{letter}{fixed}", "one call"], cells), ""]
+        exponent = data[f"exponent_{letter}"]
+        if exponent is not None:
+            lines += [f"Measured exponent in {letter}: {exponent:.2f}.", ""]
+    return lines[:-1]
+
+
+PARTS: dict[str, tuple[str, Callable[[Data], list[str]]]] = {
+    "health": ("Health", _health),
+    "grid": ("kappa* over n and f", _grid),
+    "breakdown": ("Breakdown point", _breakdown),
+    "dimension": ("Growth with d", _dimension),
+    "mixing": ("With and without NNM and Bucketing", _mixing),
+    "training": ("Under attack in training", _training),
+    "cost": ("Cost", _cost),
+}

@@ -1,0 +1,110 @@
+"""A whole dossier: the sections, several at a time, then the page."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import kappaguard
+from kappaguard.reports.dossier.page import page
+from kappaguard.reports.dossier.plan import Plan
+from kappaguard.reports.dossier.sections import GRACE, SECTIONS, section
+from kappaguard.reports.dossier.worker import ERROR, NAME, PLAN, RESULT
+from kappaguard.rules.errors import InputError
+from kappaguard.rules.files import write
+from kappaguard.verify.sandbox.process import run_module
+from kappaguard.verify.subject import subject
+
+PAGE = "dossier.md"
+NUMBERS = "dossier.json"
+WITNESSES = "witnesses"
+
+
+@dataclass(frozen=True)
+class Dossier:
+    """What was found, section by section; a section without data says why in ``failed``."""
+
+    plan: Plan
+    data: dict[str, dict[str, Any]]
+    failed: dict[str, str]
+    seconds: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything, as JSON can hold it."""
+        about = {"rule": self.plan.rule, "n": self.plan.n, "f": self.plan.f, "budget": self.plan.budget}
+        about |= {"seed": self.plan.seed, "seconds": self.seconds, "version": kappaguard.__version__}
+        return about | {"sections": self.data, "failed": self.failed}
+
+
+def stress(
+    plan: Plan,
+    out: Path,
+    jobs: int = 1,
+    sections: Sequence[str] | None = None,
+    done: Callable[[str], None] = lambda name: None,
+) -> Dossier:
+    """Compute every section and write the folder; ``done`` is told of each section."""
+    start = time.perf_counter()
+    sections = SECTIONS if sections is None else sections
+    plan = plan.at(witnesses=str((out / WITNESSES).resolve()))
+    if ":" not in plan.rule:
+        # a wrong name is told at once; somebody else's code is only run apart
+        subject(plan.rule, plan.n, plan.f)
+    outcomes: dict[str, dict[str, Any] | str] = {}
+
+    def one(name: str) -> None:
+        try:
+            outcomes[name] = _apart(name, plan)
+        except InputError as error:
+            outcomes[name] = str(error)
+        done(name)
+
+    if "health" in sections:
+        # a rule that does not run at all is a wrong request, and told at once
+        outcomes["health"] = _apart("health", plan)
+        done("health")
+    # timings are taken when nothing else runs, and the longest section begins first
+    together = sorted(
+        (name for name in sections if name not in ("health", "cost")), key=lambda name: -section(name)[1](plan)
+    )
+    with ThreadPoolExecutor(jobs) as pool:
+        list(pool.map(one, together))
+    for name in sections:
+        if name not in outcomes:
+            one(name)
+    data = {name: outcome for name in sections if isinstance(outcome := outcomes[name], dict)}
+    failed = {name: outcome for name in sections if isinstance(outcome := outcomes[name], str)}
+    if not data:
+        raise InputError(f"{plan.rule}: {next(iter(failed.values()))}")
+    dossier = Dossier(plan, data, failed, time.perf_counter() - start)
+    try:
+        write(out / NUMBERS, json.dumps(dossier.to_json(), indent=2, allow_nan=False) + "\n")
+        write(out / PAGE, page(plan, data, failed, dossier.seconds))
+    except OSError as error:
+        raise InputError(f"cannot write to {out}: {error.strerror or error}") from None
+    return dossier
+
+
+def _apart(name: str, plan: Plan) -> dict[str, Any] | str:
+    """The data of a section, or why the process brought none; InputError if the rule refuses."""
+    with tempfile.TemporaryDirectory(prefix="kappaguard-", ignore_cleanup_errors=True) as place:
+        folder = Path(place)
+        (folder / PLAN).write_text(plan.to_json(), encoding="utf-8")
+        (folder / NAME).write_text(name, encoding="utf-8")
+        seconds = section(name)[1](plan) + GRACE
+        ended = run_module("kappaguard.reports.dossier.worker", folder, seconds)
+        if (folder / RESULT).is_file():
+            found: dict[str, Any] = json.loads((folder / RESULT).read_text(encoding="utf-8"))
+            return found
+        if (folder / ERROR).is_file():
+            raise InputError((folder / ERROR).read_text(encoding="utf-8"))
+        if ended.status is None:
+            return f"the rule did not return within {seconds:g} s"
+        last = ended.printed.strip().splitlines()[-1:]
+        return f"the process ended with {ended.how}" + (f": {last[0][:300]}" if last else "")

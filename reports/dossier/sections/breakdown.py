@@ -1,0 +1,38 @@
+"""The breakdown point: from which f on equal honest vectors are no longer returned, which makes kappa* infinite."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kappaguard.reports.dossier.plan import Plan
+from kappaguard.reports.dossier.sections.health import BEYOND
+from kappaguard.rules.errors import InputError
+from kappaguard.verify.health import zero_variance
+from kappaguard.verify.subject import subject
+
+
+def compute(plan: Plan) -> dict[str, Any]:
+    """Every f up to the largest that a rule can stand, f < n/2."""
+    rows = [_row(plan.at(f=f)) for f in range(1, (plan.n - 1) // 2 + 1)]
+    broken = [row["f"] for row in rows if row["state"] == "breaks"]
+    return {"n": plan.n, "rows": rows, "breaks_at": min(broken, default=None), "most": (plan.n - 1) // 2}
+
+
+def _row(plan: Plan) -> dict[str, Any]:
+    try:
+        under = subject(plan.rule, plan.n, plan.f)
+        found = zero_variance.CHECK.look(under)
+    except InputError as error:
+        return {"f": plan.f, "state": "refuses", "detail": str(error), "witness": None}
+    if found is None or found.example is None or found.example.subset is None:
+        return {"f": plan.f, "state": "stands", "detail": None, "witness": None}
+    witness = under.witness(found.example.array, found.example.subset, "zero-variance")
+    judgement = under.judge(witness)
+    if judgement.ratio <= BEYOND:
+        return {"f": plan.f, "state": "stands", "detail": found.message, "witness": None}
+    return {"f": plan.f, "state": "breaks", "detail": found.message, "witness": plan.keep(judgement.witness)}
+
+
+def seconds(_: Plan) -> float:
+    """It takes milliseconds, unless the rule does not."""
+    return 0.0

@@ -1,0 +1,36 @@
+"""The health checks at (n, f)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from kappaguard.reports.dossier.plan import Plan
+from kappaguard.verify.health import CHECKS, examine
+from kappaguard.verify.subject import subject
+
+BEYOND = Fraction(10**6)
+"""No coefficient that anybody claims is as large as this."""
+
+
+def compute(plan: Plan) -> dict[str, Any]:
+    """Every check with its question, and what it found."""
+    health = examine(subject(plan.rule, plan.n, plan.f), BEYOND)
+    found = {finding.check: finding for finding in health.findings}
+    return {
+        "checks": [
+            {
+                "check": check.name,
+                "question": check.question,
+                "finding": found[check.name].message if check.name in found else None,
+                "refutes": check.name in found and found[check.name].refutes,
+            }
+            for check in CHECKS
+        ],
+        "witness": plan.keep(health.witness),
+    }
+
+
+def seconds(_: Plan) -> float:
+    """It takes milliseconds, unless the rule does not."""
+    return 0.0

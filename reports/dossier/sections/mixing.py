@@ -1,0 +1,31 @@
+"""The rule alone, behind nearest-neighbour mixing, and behind bucketing.
+
+Bucketing is random: its permutation is the one of seed 0 here, so the bound holds for that one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kappaguard.reports.dossier.plan import Plan, bound
+from kappaguard.rules.errors import InputError
+from kappaguard.verify.lower import search
+
+STEPS = ("", "nnm+", "bucketing(s=2)+")
+
+
+def compute(plan: Plan) -> dict[str, Any]:
+    """One search for each."""
+    return {"rows": [_row(plan.at(rule=f"{step}{plan.rule}")) for step in STEPS]}
+
+
+def _row(plan: Plan) -> dict[str, Any]:
+    try:
+        return {"rule": plan.rule} | bound(search(plan.rule, plan.n, plan.f, budget=plan.budget, seed=plan.seed), plan)
+    except InputError as error:
+        return {"rule": plan.rule, "refused": str(error)}
+
+
+def seconds(plan: Plan) -> float:
+    """All searches, with what shrinking takes."""
+    return 2 * plan.budget * len(STEPS)

@@ -1,0 +1,45 @@
+"""Verdicts as rows of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kappaguard.rules.text import printable
+from kappaguard.verify.shown import decimal, stated
+from kappaguard.verify.verdict import Verdict
+
+HEADINGS = ["rule", "n", "f", "claim", "kappa* >=", "kappa* <=", "verdict", "health", "tried"]
+
+
+def row(verdict: Verdict) -> list[str]:
+    """One row."""
+    refuting = sum(finding.refutes for finding in verdict.findings)
+    warning = len(verdict.findings) - refuting
+    health = ", ".join(
+        text for count, text in ((refuting, f"{refuting} refute"), (warning, f"{warning} warn")) if count
+    )
+    effort = verdict.effort
+    return [
+        printable(verdict.rule),
+        str(verdict.n),
+        str(verdict.f),
+        stated(verdict),
+        decimal(verdict.lower),
+        "" if verdict.upper is None else decimal(verdict.upper),
+        verdict.verdict if verdict.trouble is None else "unfinished",
+        health or "sound",
+        f"{effort.evaluations} evaluations, {effort.seconds:.1f} s, seed {effort.seed}",
+    ]
+
+
+def warnings(verdicts: Sequence[Verdict]) -> Iterator[str]:
+    """What the health checks warn of in verdicts that hold, in the words of the first (n, f) where it was seen."""
+    places: dict[tuple[str, str], list[str]] = {}
+    messages: dict[tuple[str, str], str] = {}
+    for verdict in verdicts:
+        for finding in verdict.findings if verdict.holds else ():
+            key = verdict.rule, finding.check
+            messages.setdefault(key, finding.message)
+            places.setdefault(key, []).append(f"({verdict.n}, {verdict.f})")
+    for (rule, check), seen in places.items():
+        yield f"{printable(rule)} at {', '.join(seen)} warns: {check}: {printable(messages[rule, check])}"

@@ -1,0 +1,47 @@
+"""Verdicts as workflow commands of GitHub Actions: an error for each violation, a warning for each health finding."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from kappaguard.reports.guard.place import place
+from kappaguard.rules.text import printable
+from kappaguard.verify.shown import decimal, stated
+from kappaguard.verify.verdict import Verdict
+
+
+def in_workflow(environment: Mapping[str, str]) -> bool:
+    """Whether this is a workflow of GitHub Actions."""
+    return environment.get("GITHUB_ACTIONS") == "true"
+
+
+def commands(outcomes: Sequence[Verdict], errors: Sequence[str] = ()) -> list[str]:
+    """One line each."""
+    lines = []
+    for verdict in outcomes:
+        where, title = place(verdict.rule), f"{verdict.rule} at n={verdict.n}, f={verdict.f}"
+        if verdict.verdict == "refuted":
+            said = f"kappa* >= {decimal(verdict.lower)} > {stated(verdict)}; {verdict.reason}"
+            lines.append(_command("error", where, title, f"{said}; witness: {verdict.path or 'not saved'}"))
+        elif verdict.trouble is not None:
+            lines.append(_command("error", where, title, verdict.trouble))
+        lines += [
+            _command("warning", where, title, f"{finding.check}: {finding.message}")
+            for finding in verdict.findings
+            if not finding.refutes
+        ]
+        lines += [_command("notice", where, title, f"fixed: {name} no longer violates") for name in verdict.fixed]
+        lines += [_command("warning", where, title, text) for text in verdict.rejected]
+    return lines + [_command("error", "pyproject.toml", "wrong request", error) for error in errors]
+
+
+def _command(kind: str, file: str, title: str, message: str) -> str:
+    return f"::{kind} file={_property(file)},title={_property(title)}::{_data(message)}"
+
+
+def _data(text: str) -> str:
+    return printable(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,145 @@
+"""The table of peers under guard: every rule of ByzFL and Flower that runs here, as it is installed.
+
+``python -m kappaguard.reports.peers docs`` writes docs/peers.md and the witnesses beside it.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import kappaguard
+from kappaguard.reports.dossier.escape import escaped, table
+from kappaguard.rules.errors import InputError
+from kappaguard.verify.claimed import coefficient, counterpart
+from kappaguard.verify.coefficients import OURS
+from kappaguard.verify.guard import Order, carry_out_all
+from kappaguard.verify.inquiry import Inquiry
+from kappaguard.verify.sandbox.run import Limits
+from kappaguard.verify.verdict import Verdict
+
+N, F = 11, 2
+BUDGET = 8.0
+SECONDS = 400.0
+ANY = "1000000"
+"""A claim for rules that nobody makes one for: what exceeds it is as good as infinite."""
+FOLDER = "peers"
+
+RULES = (
+    *(
+        f"byzfl:{name}"
+        for name in (
+            "Average",
+            "Median",
+            "TrMean",
+            "GeometricMedian",
+            "Krum",
+            "MultiKrum",
+            "CenteredClipping",
+            "MDA",
+            "MoNNA",
+            "Meamed",
+            "CAF",
+            "SMEA",
+        )
+    ),
+    "byzfl:NNM+byzfl:TrMean",
+    "byzfl:NNM+byzfl:Krum",
+    "byzfl:Bucketing(s=2)+byzfl:TrMean",
+    "byzfl:Clipping+byzfl:TrMean",
+    "byzfl:ARC+byzfl:TrMean",
+    *(
+        f"flwr.serverapp.strategy:{name}"
+        for name in ("FedAvg", "FedAvgM", "FedProx", "FedMedian", "FedTrimmedAvg", "Krum", "MultiKrum", "Bulyan")
+    ),
+    *(
+        f"flwr.server.strategy:{name}"
+        for name in ("FaultTolerantFedAvg", "FedAvg", "FedAvgM", "FedMedian", "FedTrimmedAvg", "Krum", "Bulyan")
+    ),
+    *(
+        f"flwr.server.strategy.aggregate:{name}"
+        for name in (
+            "aggregate",
+            "aggregate_median",
+            "aggregate_trimmed_avg",
+            "aggregate_krum",
+            "aggregate_bulyan",
+        )
+    ),
+)
+
+INTRODUCTION = """# Peers under guard
+
+The rules of ByzFL {byzfl} and Flower {flwr}, as they are installed, at n = {n} and f = {f}; written by
+`python -m kappaguard.reports.peers docs` (kappaguard {version}, {budget:g} s for each search, seed 0), and backed by
+a test that replays every witness and asks the health checks again.
+
+The claim is the paper's coefficient for the rule that a peer's is meant to be; where the paper has none, the kappa\\*
+that kappaguard certifies for it, and where there is none either, any: a ratio beyond a million. A claim that is open
+was not refuted within the budget. A rule under the name of a theorem need not be the theorem's rule: where a claim is
+refuted, that is said about the claim for this code, and whoever wrote the code may never have made it.
+"""
+
+CLOSING = """
+Health checks are explained in `verify/health/`; those in bold refute the claim by themselves, the others warn.
+Outputs are judged with rounding allowed for (`verify/rounding.py`). Flower's Krum and MultiKrum look at n - f - 2
+neighbours where the paper's look at n - f, the vector itself among them: they are other functions, with another
+kappa\\*.
+
+Not in the table, because they are no rules from n vectors to one: Flower's server optimisers (FedAdagrad, FedAdam,
+FedYogi, FedOpt, QFedAvg), which need the model of the last round, its wrappers for differential privacy, and its
+strategies for boosted trees.
+"""
+
+
+def claim_for(spec: str, n: int, f: int) -> tuple[str, str]:
+    """The claim on a peer's rule, and who makes it."""
+    stated = coefficient(spec, f)
+    if stated is not None:
+        return stated, "paper"
+    ours = OURS.get(counterpart(spec) or "")
+    if ours is not None and ours.holds(n, f):
+        return ours.expression, "kappaguard"
+    return ANY, "any"
+
+
+def write_table(folder: Path, jobs: int = 2, budget: float = BUDGET) -> Path:
+    """Check every rule, save the witnesses, and write the page."""
+    orders = [
+        Order(Inquiry(spec, N, F, claim_for(spec, N, F)[0], budget), None, True, Limits(SECONDS)) for spec in RULES
+    ]
+    outcomes = carry_out_all(orders, jobs)
+    shutil.rmtree(folder / FOLDER, ignore_errors=True)
+    (folder / FOLDER).mkdir(parents=True)
+    rows = [_row(spec, outcome, folder / FOLDER) for spec, outcome in zip(RULES, outcomes, strict=True)]
+    about = {"byzfl": version("byzfl"), "flwr": version("flwr"), "n": N, "f": F}
+    text = INTRODUCTION.format(**about, version=kappaguard.__version__, budget=budget)
+    headings = ["rule", "health", "kappa found", "claim", "its value", "verdict", "witness"]
+    path = folder / "peers.md"
+    path.write_text(text + "\n" + "\n".join(table(headings, rows)) + "\n" + CLOSING, encoding="utf-8")
+    return path
+
+
+def _row(spec: str, outcome: Verdict | InputError, folder: Path) -> list[str]:
+    if isinstance(outcome, InputError):
+        return [escaped(spec), "", "", "", "", f"does not run: {escaped(outcome)[:200]}", ""]
+    health = ", ".join(f"**{each.check}**" if each.refutes else each.check for each in outcome.findings) or "sound"
+    claim, who = claim_for(spec, N, F)
+    said = "any" if who == "any" else f"{escaped(claim)} ({who})"
+    value = "" if who == "any" else f"{float(outcome.bound):.4g}"
+    verdict = outcome.verdict if outcome.trouble is None else f"unfinished: {escaped(outcome.trouble)}"
+    witness = ""
+    if outcome.witness is not None:
+        name = outcome.witness.save(folder).name
+        witness = f"[file]({FOLDER}/{name})"
+    return [escaped(spec), health, _found(outcome), said, value, verdict, witness]
+
+
+def _found(verdict: Verdict) -> str:
+    return "infinite" if verdict.lower == float("inf") else f"{float(verdict.lower):.4g}"
+
+
+if __name__ == "__main__":
+    write_table(Path(sys.argv[1]))

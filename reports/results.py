@@ -1,0 +1,58 @@
+"""results.json: everything that a report shows, with a versioned schema, validated when read and written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from kappaguard.rules.errors import InputError
+from kappaguard.rules.files import write
+
+NAME = "results.json"
+MOST_BYTES = 64 << 20
+
+
+@lru_cache(maxsize=1)
+def schema() -> dict[str, Any]:
+    """The JSON schema."""
+    text = files("kappaguard.reports").joinpath("templates/results.schema.json").read_text(encoding="utf-8")
+    return dict(json.loads(text))
+
+
+def validate(results: Mapping[str, Any]) -> None:
+    """InputError that names the place if something is wrong."""
+    from jsonschema import Draft202012Validator
+
+    error = next(
+        iter(sorted(Draft202012Validator(schema()).iter_errors(results), key=lambda each: each.json_path)), None
+    )
+    if error is not None:
+        raise InputError(f"the results are damaged at {error.json_path}: {error.message[:200]}")
+
+
+def read(path: Path) -> dict[str, Any]:
+    """The results in a file, or in the file results.json of a folder."""
+    where = path / NAME if path.is_dir() else path
+    try:
+        if where.stat().st_size > MOST_BYTES:
+            raise InputError(f"{where} is larger than the {MOST_BYTES} bytes that results may have")
+        results = json.loads(where.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"cannot read {where}: {error.strerror or error}") from None
+    except (ValueError, RecursionError):
+        raise InputError(f"{where} is not JSON") from None
+    if not isinstance(results, dict):
+        raise InputError(f"{where} does not hold results")
+    validate(results)
+    return results
+
+
+def save(results: Mapping[str, Any], folder: Path) -> Path:
+    """Write results.json."""
+    validate(results)
+    write(folder / NAME, json.dumps(results, indent=1, allow_nan=False) + "\n")
+    return folder / NAME

@@ -1,0 +1,39 @@
+"""A report as a folder: index.html, report.md and results.json beside the witnesses and certificates."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from kappaguard.reports.baseline import changes
+from kappaguard.reports.markdown import markdown
+from kappaguard.reports.page import page
+from kappaguard.reports.results import save
+from kappaguard.rules.files import write
+
+
+def write_report(results: Mapping[str, Any], folder: Path, before: Mapping[str, Any] | None = None) -> Path:
+    """Write all three and return the page's path; ``before`` is the results of the report to compare with."""
+    save(results, folder)
+    since = None if before is None else changes(results, before)
+    write(folder / "report.md", markdown(results, since))
+    write(folder / "index.html", page(results, since))
+    return folder / "index.html"
+
+
+def copy_files(results: Mapping[str, Any], source: Path, folder: Path) -> list[str]:
+    """Witnesses and certificates from where the results are to where the report goes; those that are not there."""
+    entries = [*results["claims"], *results.get("kappa", [])]
+    names = dict.fromkeys(entry[key] for entry in entries for key in ("witness", "certificate") if entry.get(key))
+    if source.resolve() == folder.resolve():
+        return [name for name in names if not (source / name).is_file()]
+    missing = []
+    for name in names:
+        if not (source / name).is_file():
+            missing.append(name)
+            continue
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source / name, folder / name)
+    return missing

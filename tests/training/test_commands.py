@@ -1,0 +1,145 @@
+"""``kappaguard train`` and ``kappaguard reproduce`` as users meet them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from kappaguard.cli import main
+from kappaguard.training.reproduce.experiments import EXPERIMENTS, cells_of
+from kappaguard.training.reproduce.ledger import Ledger
+from kappaguard.training.reproduce.paper import ATTACKS, TABLE_2, paper_number
+from kappaguard.training.reproduce.table import table
+
+QUICK = ["train", "--attack", "sf", "--steps", "6", "--evaluate-every", "3"]
+
+
+def test_a_run_is_stored_with_its_resolved_configuration(tmp_path, capsys):
+    assert main([*QUICK, "--alpha", "0.3", "--out", str(tmp_path), "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    (folder,) = tmp_path.iterdir()
+    assert answer["folder"] == str(folder)
+    stored = json.loads((folder / "configuration.json").read_text())
+    assert stored == answer["configuration"]
+    assert (stored["alpha"], stored["steps"], stored["rule"]) == (0.3, 6, "nnm+cwtm")
+    rows = [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
+    assert [row["step"] for row in rows if "rate" in row] == [1, 2, 3, 4, 5, 6]
+    assert [row["step"] for row in rows if "accuracy" in row] == [0, 3, 6]
+    assert {"kappa_hat", "error_squared", "drift"} <= rows[1].keys()
+    assert (folder / "split.svg").read_text().startswith("<svg")
+
+
+def test_a_second_run_gets_its_own_folder_and_a_finished_one_can_be_resumed(tmp_path, capsys):
+    assert main([*QUICK, "--out", str(tmp_path)]) == 0
+    assert main([*QUICK, "--out", str(tmp_path)]) == 0
+    one, two = sorted(tmp_path.iterdir())
+    assert (one / "log.jsonl").read_text() == (two / "log.jsonl").read_text()
+    capsys.readouterr()
+    assert main(["train", "--resume", str(one)]) == 0
+    assert "finished after 6 steps" in capsys.readouterr().out
+    assert (one / "log.jsonl").read_text() == (two / "log.jsonl").read_text()
+
+
+def test_the_theorem_presets_record_what_the_theorems_speak_of(tmp_path):
+    assert main(["train", "--preset", "theorem2", "--steps", "3", "--attack", "sf", "--out", str(tmp_path)]) == 0
+    (folder,) = tmp_path.iterdir()
+    rows = [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
+    wanted = {"loss", "gradient_squared", "heterogeneity_squared", "noise_squared", "kappa_hat", "error_squared"}
+    assert all(wanted | {"drift", "deviation"} <= row.keys() for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["train", "--preset", "mnits"], "did you mean mnist"),
+        (["train", "-f", "9"], "f < n/2"),
+        (["train", "--rule", "krumm"], "krumm"),
+        (["train", "--attack", "alieee"], "alie"),
+        (["train", "--dataset", "mnist", "--data-dir", "/no/such/folder"], "/no/such/folder"),
+        (["train", "--model", "cnn-mnist"], "16 x 16"),
+        (["train", "--schedule", "theorem", "--rule", "mda"], "mda"),
+        (["train", "--resume", "/no/such/run"], "not the folder of a run"),
+        (["train", "--resume", "/no/such/run", "--steps", "3"], "no other settings"),
+        (["reproduce", "table3"], "table2"),
+        (["reproduce", "table2", "--engine", "magic"], "engine"),
+        (["reproduce", "table2", "--rule", "average"], "average"),
+        (["reproduce", "table2", "--seeds", "0"], "seeds"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(arguments, named, tmp_path, capsys):
+    assert main([*arguments, "--out", str(tmp_path / "out")]) == 2
+    complaint = capsys.readouterr().err
+    assert complaint.count("\n") == 1
+    assert named in complaint
+
+
+def test_table_2_has_the_papers_twelve_methods_and_five_attacks():
+    assert len(TABLE_2) == 12
+    assert all(len(row) == len(ATTACKS) == 5 for row in TABLE_2.values())
+    assert paper_number("nnm+krum", "foe") == (70.07, 4.39)
+    assert paper_number("average", "foe") is None
+    cells = cells_of("table2", seeds=2)
+    assert len(cells) == 120
+    assert len({cell.key for cell in cells}) == 120
+    assert {cell.configuration.steps for cell in cells} == {800}
+    assert cells_of("table2", 1, device="cpu")[0].key == cells[0].key
+
+
+def test_every_experiment_has_cells_that_can_be_configured():
+    for name in EXPERIMENTS:
+        assert cells_of(name, seeds=1)
+
+
+SMALL_SWEEP = ["reproduce", "theorem1", "--steps", "3", "--rule", "cwtm", "--attack", "sf", "--attack", "foe"]
+
+
+def test_finished_cells_are_not_run_again(tmp_path, monkeypatch, capsys):
+    assert main([*SMALL_SWEEP, "--out", str(tmp_path)]) == 0
+    first = capsys.readouterr().out
+    assert "left/stated" in first
+
+    def fail(*_, **__):
+        raise AssertionError("a finished cell was run again")
+
+    monkeypatch.setattr("kappaguard.training.reproduce.sweep.finish", fail)
+    assert main([*SMALL_SWEEP, "--out", str(tmp_path)]) == 0
+    assert capsys.readouterr().out == first
+
+
+def test_killing_a_sweep_loses_at_most_the_cell_in_progress(tmp_path):
+    command = ["reproduce", "theorem1", "--steps", "40", "--rule", "cwmed", "--rule", "cwtm", "--out", str(tmp_path)]
+    process = subprocess.Popen([sys.executable, "-m", "kappaguard", *command], stdout=subprocess.DEVNULL)
+    cells = cells_of("theorem1", 1, ["cwmed", "cwtm"], steps=40)
+    ledger = Ledger(tmp_path / "cells.sqlite")
+    deadline = time.monotonic() + 120
+    while not any(ledger.result(cell) for cell in cells) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    done = [cell for cell in cells if ledger.result(cell) is not None]
+    assert 1 <= len(done) < len(cells)
+    assert [cell.key for cell in done] == [cell.key for cell in cells[: len(done)]]
+    assert all(len(ledger.rows(cell)) == 40 for cell in done)
+
+
+def test_processes_give_the_same_as_one(tmp_path):
+    cells = cells_of("theorem1", 1, ["cwtm"], ["sf", "mimic"], steps=4)
+    chosen = ["--steps", "4", "--rule", "cwtm", "--attack", "sf", "--attack", "mimic"]
+    for jobs in ("1", "2"):
+        assert main(["reproduce", "theorem1", *chosen, "--jobs", jobs, "--out", str(tmp_path / jobs)]) == 0
+    one, other = (Ledger(tmp_path / jobs / "cells.sqlite") for jobs in ("1", "2"))
+    assert [one.rows(cell) for cell in cells] == [other.rows(cell) for cell in cells]
+
+
+def test_the_table_shows_our_number_beside_the_papers():
+    cells = cells_of("table2", 2, ["nnm+krum"], ["foe"])
+    results = [{"best_accuracy": value, "largest_kappa_hat": 0.5, "steps": 800} for value in (0.70, 0.72)]
+    ((rule, attack, ours, paper, difference, ratio, steps, seeds),) = table(zip(cells, results, strict=True))
+    assert (rule, attack, ours, paper) == ("nnm+krum", "foe", "71.00 ± 1.41", "70.07 ± 4.39")
+    assert (difference, ratio, steps, seeds) == ("+0.93", "0.5", "800", "2")

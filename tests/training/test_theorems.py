@@ -1,0 +1,110 @@
+"""Both sides of the convergence theorems."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from kappaguard.rules.errors import InputError
+from kappaguard.training.build import build
+from kappaguard.training.configuration import Configuration, preset
+from kappaguard.training.run import run
+from kappaguard.training.theorems.constants import Constants, claimed_kappa
+from kappaguard.training.theorems.margins import line, margin
+from kappaguard.training.theorems.rates import fit, floors, gd_rate, shb_rate
+from kappaguard.training.theorems.slack import swing
+
+
+def finished(configuration: Configuration):
+    rows: list[dict] = []
+    result = run(build(configuration), configuration, keep=rows.append)
+    return margin(configuration, rows, result.to_json())
+
+
+def test_the_constants_are_the_papers():
+    given = Constants(2.0, 3.0, 5.0, 7.0, 0.5, 17, 4, 100)
+    assert given.theorem_1() == pytest.approx(4 * 0.5 * 5 + 4 * 2 * 3 / 100)
+    a_2, a_kappa = 6 * math.sqrt(3), math.sqrt(1728 * 2 * 0.5 + 288 * 2 / 13)
+    rate = min(1 / 48, a_2 / (2 * a_kappa * math.sqrt(7) * 10))
+    assert given.rate() == pytest.approx(rate)
+    assert given.momentum() == pytest.approx(math.sqrt(1 - 48 * rate))
+    right = 36 * 0.5 * 5 + a_2 * a_kappa * math.sqrt(7) / 10 + 6 * 2 * a_2**2 / 100
+    right += a_2 * 288 * 2 * math.sqrt(7) / (17 * a_kappa * 1000)
+    assert given.theorem_2() == pytest.approx(right)
+    assert Constants(2.0, 3.0, 5.0, 0.0, 0.5, 17, 4, 100).rate() == 1 / 48
+    assert claimed_kappa("krum", 17, 4) == pytest.approx(6 * (1 + 4 / 9))
+    with pytest.raises(InputError, match="mda"):
+        claimed_kappa("mda", 17, 4)
+
+
+@pytest.mark.parametrize("rule", ["cwmed", "nnm+krum", "multikrum"])
+@pytest.mark.parametrize("attack", ["sf", "adaptive"])
+def test_theorem_1_holds_on_quadratics(rule, attack):
+    found = finished(preset("theorem1").with_values({"steps": 12, "rule": rule, "attack": attack}))
+    assert 0 < found.left <= found.stated <= found.corrected
+    assert found.holds
+    if found.claimed is not None:
+        assert found.stated <= found.claimed
+    assert line(found)[-1] == "yes"
+
+
+def test_both_theorems_hold_on_logistic_regression():
+    changes = {"model": "logistic", "dataset": "digits", "l2": 0.05, "steps": 4, "rule": "nnm+cwtm", "attack": "foe"}
+    assert finished(preset("theorem1").with_values(changes)).holds
+    assert finished(preset("theorem2").with_values({**changes, "batch": 2})).holds
+
+
+def test_a_left_side_is_that_of_the_output():
+    configuration = preset("theorem1").with_values({"steps": 6, "attack": "sf"})
+    training = build(configuration)
+    gradients, lengths = [], []
+    for _ in range(6):
+        row = training.step()
+        gradients.append(row["gradient_squared"])
+        lengths.append(row["aggregate_squared"])
+    assert finished(configuration).left == gradients[int(np.argmin(lengths))]
+    shb = preset("theorem2").with_values({"steps": 5, "attack": "sf"})
+    training = build(shb)
+    assert finished(shb).left == pytest.approx(np.mean([training.step()["gradient_squared"] for _ in range(5)]))
+
+
+def test_theorem_1_as_stated_is_broken_by_the_whole_slack_from_four_steps_on():
+    """The sides are 9 and 4 + 18/T in units of kappa G^2; with 9 in place of 4 the bound holds."""
+    assert swing(3).left <= swing(3).stated
+    for steps in (4, 12, 50):
+        for kappa in (1.0, 0.3):
+            outcome = swing(steps, kappa)
+            assert outcome.left == pytest.approx(9 * kappa, rel=1e-2)
+            assert outcome.stated == pytest.approx((4 + 18 / steps) * kappa, rel=1e-2)
+            assert outcome.stated < outcome.left <= outcome.corrected
+
+
+def test_fit_recovers_a_slope_and_is_sure_of_it():
+    x = [10.0, 20.0, 40.0, 80.0, 160.0]
+    exact = fit(x, [3 * value**-1.5 for value in x])
+    assert exact.value == pytest.approx(-1.5)
+    assert exact.high - exact.low < 1e-6
+    noise = np.exp(0.3 * np.random.default_rng(0).standard_normal(5))
+    noisy = fit(x, [value**-1.5 * factor for value, factor in zip(x, noise, strict=True)])
+    assert noisy.low < -1.5 < noisy.high
+
+
+def test_without_heterogeneity_algorithm_1_has_the_rate_1_over_t():
+    slope, errors = gd_rate([8, 16, 32, 64, 128], "cwtm", "sf")
+    assert errors == sorted(errors, reverse=True)
+    assert -1.1 < slope.low <= slope.value <= slope.high < -0.95
+
+
+def test_with_noise_algorithm_2_has_the_rate_1_over_the_root_of_t():
+    slope, _ = shb_rate([150, 300, 600], "cwtm", "none", 1)
+    assert -0.7 < slope.value < -0.35
+
+
+def test_the_floor_is_kappa_g_squared():
+    found = floors(40, "cwtm", "foe", [(17, 1, 1.0), (17, 4, 1.0), (17, 4, 2.0)])
+    lefts = [each.left for each in found]
+    assert lefts == sorted(lefts)
+    for each in found:
+        assert 0.3 * each.kappa_hat_g2 < each.left < 4 * each.kappa_hat_g2

@@ -1,0 +1,151 @@
+"""Rules with one fault each, and rules without: what the health checks are tried on."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def trimmed(x, f):
+    """The trimmed mean: nothing is wrong with it."""
+    return np.sort(x, axis=0)[f : len(x) - f].mean(axis=0)
+
+
+def nearest_mean(x, f):
+    """Krum's choice, from distances of differences."""
+    if np.isnan(x).any():
+        raise ValueError("NaN")
+    distances = np.sort(((x[:, None] - x[None]) ** 2).sum(axis=-1), axis=1)
+    return x[np.argmin(distances[:, : len(x) - f].sum(axis=1))]
+
+
+def by_norms(x, f):
+    """Krum's choice, from squared norms and inner products: these cancel far from the origin."""
+    squares = (x**2).sum(axis=1)
+    distances = np.sort(squares[:, None] + squares[None] - 2 * x @ x.T, axis=1)
+    return x[np.argmin(distances[:, : len(x) - f].sum(axis=1))]
+
+
+def mean(x, f):
+    return x.mean(axis=0)
+
+
+def mean_of_all_but_one(x, f):
+    return np.sort(x, axis=0)[1:-1].mean(axis=0)
+
+
+def first(x, f):
+    return x[0]
+
+
+def toward_origin(x, f):
+    return trimmed(x, f) * 0.999
+
+
+def clipped(x, f):
+    middle = trimmed(x, f)
+    return np.clip(middle, -100.0, 100.0)
+
+
+def with_offset(x, f):
+    return trimmed(x, f) + 0.001 * np.std(trimmed(x, f) - x, axis=0).max() * np.sign(x[0])
+
+
+def coordinate_two_only(x, f):
+    """Fine in one dimension and wrong beyond."""
+    result = trimmed(x, f)
+    result[1:] = x[:, 1:].mean(axis=0)
+    return result
+
+
+def normalised(x, f):
+    """The trimmed mean, off by a share of the dimension."""
+    return trimmed(x, f) + (x.max(axis=0) - x.min(axis=0)) * (x.shape[1] - 1) / 100
+
+
+def random_trim(x, f):
+    rows = np.random.permutation(len(x))[:-1]
+    return trimmed(x[rows], f) if len(rows) > 2 * f else trimmed(x, f)
+
+
+def fresh_randomness(x, f):
+    rows = np.random.default_rng().permutation(len(x))[:-1]
+    return trimmed(x[rows], f) if len(rows) > 2 * f else trimmed(x, f)
+
+
+def in_place(x, f):
+    x.sort(axis=0)
+    return x[f : len(x) - f].mean(axis=0)
+
+
+class Remembering:
+    """Averages with the last result."""
+
+    def __init__(self, f):
+        self.f, self.last = f, None
+
+    def __call__(self, x):
+        now = trimmed(x, self.f)
+        result = now if self.last is None else (now + self.last) / 2
+        self.last = now
+        return result
+
+
+def in_single(x, f):
+    return trimmed(x.astype(np.float32), f)
+
+
+def none_at_equal(x, f):
+    return None if np.ptp(x[f:]) == 0 else trimmed(x, f)
+
+
+def nan_at_equal(x, f):
+    spread = np.ptp(np.sort(x, axis=0)[f : len(x) - f], axis=0)
+    return trimmed(x, f) * (spread / spread)
+
+
+def raises_at_equal(x, f):
+    if np.ptp(x[f:]) == 0:
+        raise ZeroDivisionError("no\nspread [bold]")
+    return trimmed(x, f)
+
+
+def sums(x, f):
+    """The trimmed mean as the sum of all minus the sums of both ends: huge entries drown the rest."""
+    ordered = np.sort(x, axis=0)
+    total = x.sum(axis=0) - ordered[:f].sum(axis=0) - ordered[len(x) - f :].sum(axis=0)
+    return total / (len(x) - 2 * f)
+
+
+def nan_is_contagious(x, f):
+    """The trimmed mean, but NaN anywhere is NaN everywhere."""
+    return trimmed(x, f) + 0 * x.sum(axis=0)
+
+
+def wants_many(x, f):
+    """Fine from n = 2f + 2 on; at n = 2f + 1 it returns the last vector."""
+    return trimmed(x, f) if len(x) > 2 * f + 1 else x[-1]
+
+
+def refuses_few(x, f):
+    """Fine from n = 2f + 3 on, and refuses below."""
+    if len(x) < 2 * f + 3:
+        raise ValueError("n >= 2f + 3 is needed")
+    return trimmed(x, f)
+
+
+def overflows(x, f):
+    """In float32, with squares: numbers beyond 1e19 leave its range."""
+    single = x.astype(np.float32)
+    return trimmed(single, f) + 0 * (single**2).sum(axis=0)
+
+
+def raises_at_random(x, f):
+    if np.random.default_rng().random() < 0.5:
+        raise ValueError("bad luck")
+    return trimmed(x, f)
+
+
+def raises_for_some_seeds(x, f):
+    if np.random.random() < 0.5:
+        raise ValueError("bad luck")
+    return trimmed(x, f)

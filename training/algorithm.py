@@ -1,0 +1,195 @@
+"""Robust D-GD and robust D-SHB: Algorithms 1 and 2 of the paper, step by step.
+
+In step t every honest worker i sends m_i = beta m_i + (1 - beta) g_i, g_i being its (stochastic) gradient at
+theta_{t-1}, clipped if asked for; beta = 0 and exact gradients make it Algorithm 1. The Byzantine workers send what the
+attack says, the server forms R_t = F(m_1, ..., m_n) and theta_t = theta_{t-1} - gamma_t R_t.
+
+Output: of Algorithm 1 theta_{tau-1} with tau the first minimiser of ||R_t||; of Algorithm 2 one of theta_0 ..
+theta_{T-1}, drawn uniformly.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kappaguard.rules.errors import InputError
+from kappaguard.search.attacks.base import Aggregation, Attack
+from kappaguard.training import measure
+from kappaguard.training.problem import Problem
+from kappaguard.training.randomness import reseeded
+from kappaguard.training.schedule import Schedule
+from kappaguard.training.threads import undivided
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+PHASES = ("honest", "attack", "aggregation", "rest")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the algorithm needs besides the problem, the rule and the attack."""
+
+    n: int
+    f: int
+    steps: int
+    schedule: Schedule
+    momentum: float
+    exact: bool
+    """Exact gradients, and the output of Algorithm 1."""
+    clip: float | None
+    seed: int
+    measure: str
+    measure_every: int
+
+
+@dataclass
+class State:
+    """All that a run is after some steps."""
+
+    step: int
+    theta: Tensor
+    messages: Tensor
+    memory: Any = None
+    output: Tensor | None = None
+    output_step: int | None = None
+    least: float = float("inf")
+
+
+@dataclass
+class Training:
+    """A run that is carried on step by step."""
+
+    problem: Problem
+    rule: Aggregation
+    attack: Attack | None
+    settings: Settings
+    state: State = field(init=False)
+    seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(PHASES, 0.0))
+
+    def __post_init__(self) -> None:
+        import torch
+
+        theta = self.problem.start()
+        shape = (self.settings.n, self.problem.dimension)
+        self.state = State(0, theta, torch.zeros(shape, dtype=theta.dtype, device=theta.device))
+        self._gradients = torch.empty(
+            (self.problem.workers, self.problem.dimension), dtype=theta.dtype, device=theta.device
+        )
+        self._measured: tuple[Tensor, Tensor] | None = None
+        generator = np.random.default_rng((self.settings.seed, 3))
+        self.drawn = int(generator.integers(self.settings.steps))
+        """Algorithm 2 outputs theta of this number."""
+
+    def step(self) -> dict[str, Any]:
+        """One step; what is recorded of it."""
+        with undivided(self.state.theta.device.type):
+            return self._step()
+
+    def _step(self) -> dict[str, Any]:
+        import torch
+
+        settings, state = self.settings, self.state
+        start = time.perf_counter()
+        state.step += 1
+        t, theta, m = state.step, state.theta, settings.n - settings.f
+        losses = self._honest(t)
+        honest = state.messages[:m]
+        sent = time.perf_counter()
+        record: dict[str, Any] = {"step": t}
+        if settings.f and self.attack is not None:
+            action = self.attack.act(
+                on_server(honest), settings.f, reseeded(self.rule, settings.seed, 4, t), state.memory
+            )
+            state.messages[m:] = action.vectors.to(state.messages)
+            state.memory = action.memory
+            record |= {"eta": action.eta} if action.eta is not None else {}
+        attacked = time.perf_counter()
+        aggregate = self._aggregate(t)
+        aggregated = time.perf_counter()
+        length = float(aggregate.norm(dtype=torch.float64))
+        if not np.isfinite(length):
+            raise Diverged(t)
+        record |= {"batch_loss": float(losses[:m].mean()), "rate": settings.schedule(t)}
+        if settings.measure != "none" and (t % settings.measure_every == 0 or t in (1, settings.steps)):
+            record |= measure.of_messages(honest, aggregate)
+            if settings.measure == "full":
+                record |= measure.of_gradients(self.problem, theta, honest, self._gradients)
+                record |= self._slope(self._gradients[:m].mean(dim=0))
+        self._output(t, length)
+        theta.sub_(aggregate, alpha=settings.schedule(t))
+        self._clock(start, sent, attacked, aggregated)
+        return record
+
+    def _slope(self, gradient: Tensor) -> dict[str, float]:
+        """||grad L_H(theta) - grad L_H(theta')|| / ||theta - theta'|| to the last measured point: at most L."""
+        before, self._measured = self._measured, (self.state.theta.clone(), gradient)
+        if before is None:
+            return {}
+        moved = float((self.state.theta - before[0]).norm())
+        return {"slope": float((gradient - before[1]).norm()) / moved} if moved > 0 else {}
+
+    def _honest(self, t: int) -> Tensor:
+        """The workers' messages, in place; a label flipper is a worker like any other, with other labels."""
+        theta, gradients = self.state.theta, self._gradients
+        if self.settings.exact:
+            losses = self.problem.exact(theta, gradients)
+            self._send(0, self.problem.workers)
+            return losses
+        return self.problem.stochastic(theta, t, gradients, self._send)
+
+    def _send(self, begin: int, end: int) -> None:
+        """Clipping and momentum of some workers."""
+        send(self.state.messages[begin:end], self._gradients[begin:end], self.settings)
+
+    def _aggregate(self, t: int) -> Tensor:
+        messages = on_server(self.state.messages)
+        try:
+            aggregate = reseeded(self.rule, self.settings.seed, 5, t)(messages)
+        except InputError as error:
+            if "NaN" in str(error):
+                raise Diverged(t) from None
+            raise
+        result: Tensor = aggregate.to(self.state.theta)
+        return result
+
+    def _output(self, t: int, length: float) -> None:
+        state = self.state
+        wanted = length < state.least if self.settings.exact else t - 1 == self.drawn
+        if wanted:
+            state.output, state.output_step, state.least = state.theta.clone(), t - 1, length
+
+    def _clock(self, start: float, sent: float, attacked: float, aggregated: float) -> None:
+        parts = (sent - start, attacked - sent, aggregated - attacked, time.perf_counter() - aggregated)
+        for phase, seconds in zip(PHASES, parts, strict=True):
+            self.seconds[phase] += seconds
+
+
+def send(messages: Tensor, gradients: Tensor, settings: Settings) -> None:
+    """m_i <- beta m_i + (1 - beta) g_i in place, g_i being the clipped gradients; row by row, while in the cache."""
+    beta, clip = settings.momentum, settings.clip
+    factors = None
+    if clip is not None:
+        factors = (1 - beta) * (clip / gradients.norm(dim=1).clamp(min=clip))
+    for worker, (own, gradient) in enumerate(zip(messages, gradients, strict=True)):
+        if factors is None:
+            own.mul_(beta).add_(gradient, alpha=1 - beta)
+        else:
+            own.mul_(beta).addcmul_(gradient, factors[worker])
+
+
+class Diverged(Exception):
+    """The model has left the range of numbers."""
+
+    def __init__(self, step: int) -> None:
+        super().__init__(f"diverged in step {step}")
+        self.step = step
+
+
+def on_server(messages: Tensor) -> Tensor:
+    """The messages where rules can take them: decisions need float64, which Apple's GPUs lack."""
+    return messages.cpu() if messages.device.type == "mps" else messages

@@ -1,0 +1,111 @@
+"""From a configuration to a run that can begin."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kappaguard.rules.errors import InputError
+from kappaguard.rules.names import rule as rule_named
+from kappaguard.search.attacks.names import attack_named
+from kappaguard.training.algorithm import Settings, Training
+from kappaguard.training.configuration import LABEL_FLIPPING, Configuration
+from kappaguard.training.problem import Problem
+from kappaguard.training.quadratic import Quadratic
+from kappaguard.training.schedule import schedule_named
+
+if TYPE_CHECKING:
+    import torch
+
+    from kappaguard.training.data.dataset import Dataset
+
+
+def device_named(name: str) -> torch.device:
+    """``auto`` takes cuda, mps or cpu, the first that there is."""
+    import torch
+
+    if name == "auto":
+        if torch.cuda.is_available():
+            return torch.device("cuda")
+        return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+        torch.empty(1, device=device)
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        raise InputError(f"there is no device {name!r} here: {str(error).splitlines()[0]}") from None
+    return device
+
+
+def build(configuration: Configuration, data: Dataset | None = None) -> Training:
+    """The run, at step 0; ``data`` saves reading it again."""
+    from kappaguard.training.theorems.constants import theorem_settings
+
+    if configuration.attack not in ("none", LABEL_FLIPPING):
+        attack_named(configuration.attack)
+    under_attack = rule_named(configuration.rule, f=configuration.f)
+    problem = problem_of(configuration, data)
+    attack = None if configuration.attack in ("none", LABEL_FLIPPING) else attack_named(configuration.attack)
+    exact = configuration.algorithm == "gd"
+    if configuration.schedule == "theorem":
+        schedule, momentum = theorem_settings(configuration, problem)
+    else:
+        schedule = schedule_named(configuration.schedule, configuration.learning_rate)
+        momentum = 0.0 if exact else configuration.momentum
+    settings = Settings(
+        configuration.n,
+        configuration.f,
+        configuration.steps,
+        schedule,
+        momentum,
+        exact,
+        configuration.clip,
+        configuration.seed,
+        configuration.measure,
+        configuration.measure_every,
+    )
+    return Training(problem, under_attack, attack, settings)
+
+
+def problem_of(configuration: Configuration, data: Dataset | None = None) -> Problem:
+    """The losses of the honest workers. Without an attack the Byzantine workers send zeros."""
+    import torch
+
+    device = device_named(configuration.device)
+    dtype = getattr(torch, configuration.dtype)
+    if dtype == torch.float64 and device.type == "mps":
+        raise InputError("mps has no float64; choose --device cpu or --dtype float32")
+    like = torch.empty(0, dtype=dtype, device=device)
+    if configuration.model == "quadratic":
+        return Quadratic(
+            configuration.honest,
+            configuration.dimension,
+            configuration.smoothness,
+            configuration.condition,
+            configuration.heterogeneity,
+            0.0 if configuration.algorithm == "gd" else configuration.sigma,
+            configuration.distance,
+            configuration.seed,
+            like,
+        )
+    from kappaguard.training.data.catalogue import load
+    from kappaguard.training.data.split import split
+    from kappaguard.training.learning import Learning
+    from kappaguard.training.models.architectures import network
+
+    read = data if data is not None else load(configuration.dataset, configuration.data_dir)
+    if configuration.samples:
+        read = read.first(configuration.samples)
+    shards = split(configuration.split, read.labels, configuration.honest, configuration.alpha, configuration.seed)
+    return Learning(
+        network(configuration.model, read.shape, read.classes),
+        torch.from_numpy(read.images).to(like),
+        torch.from_numpy(read.labels).to(device),
+        torch.from_numpy(read.test_images).to(like),
+        torch.from_numpy(read.test_labels).to(device),
+        read.classes,
+        shards,
+        configuration.batch,
+        configuration.l2,
+        configuration.seed,
+        read.flips and configuration.algorithm == "shb",
+        configuration.f if configuration.attack == LABEL_FLIPPING else 0,
+    )

@@ -1,0 +1,135 @@
+"""What a run is: every setting of it, checked, from a preset and the values that override it."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from dataclasses import asdict, dataclass, fields, replace
+from importlib.resources import files
+from typing import Any
+
+from kappaguard.rules.checks import require_count, require_positive
+from kappaguard.rules.errors import InputError
+
+ALGORITHMS = ("shb", "gd")
+DTYPES = ("float32", "float64")
+MEASURES = ("none", "light", "full")
+LABEL_FLIPPING = "lf"
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """Every setting of a run."""
+
+    dataset: str = "digits"
+    data_dir: str | None = None
+    samples: int = 0
+    """Only so many training samples, the first ones; 0 for all."""
+    model: str = "logistic"
+    algorithm: str = "shb"
+    """``gd``: Algorithm 1, exact gradients; ``shb``: Algorithm 2, stochastic ones with momentum at the workers."""
+    n: int = 17
+    f: int = 4
+    rule: str = "nnm+cwtm"
+    attack: str = "alie"
+    """``alie``, ``foe``, ``sf``, ``mimic``, ``adaptive``, ``lf`` (label flipping) or ``none``."""
+    steps: int = 200
+    batch: int = 25
+    learning_rate: float = 0.5
+    schedule: str = "constant"
+    momentum: float = 0.9
+    l2: float = 0.0
+    clip: float | None = None
+    """Every worker's gradient is scaled down to this length."""
+    split: str = "dirichlet"
+    alpha: float = 1.0
+    seed: int = 1
+    device: str = "auto"
+    dtype: str = "float32"
+    evaluate_every: int = 50
+    """Test accuracy every so many steps, and after the last; 0 for never."""
+    measure: str = "light"
+    """``light``: what the messages tell; ``full``: also the exact gradients, at the price of a pass over all data."""
+    measure_every: int = 10
+    dimension: int = 20
+    """Of quadratics, as are the next five."""
+    smoothness: float = 1.0
+    condition: float = 10.0
+    heterogeneity: float = 1.0
+    sigma: float = 1.0
+    distance: float = 5.0
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            _check_type(field.name, getattr(self, field.name), str(field.type))
+        _check_numbers(self)
+        _check_choices(self)
+
+    @property
+    def honest(self) -> int:
+        """n - f."""
+        return self.n - self.f
+
+    def with_values(self, values: dict[str, Any]) -> Configuration:
+        """The same with other values; an unknown key is refused."""
+        known = [field.name for field in fields(self)]
+        for key in values:
+            if key not in known:
+                near = difflib.get_close_matches(key, known, 1)
+                raise InputError(f"no setting is called {key!r}" + (f"; did you mean {near[0]}?" if near else ""))
+        return replace(self, **values)
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything, as JSON can hold it."""
+        return asdict(self)
+
+
+def _check_type(name: str, value: Any, kind: str) -> None:
+    if value is None and kind.endswith("| None"):
+        return
+    expected = kind.removesuffix(" | None")
+    accepted: dict[str, tuple[type, ...]] = {"str": (str,), "int": (int,), "float": (int, float)}
+    if isinstance(value, bool) or not isinstance(value, accepted[expected]):
+        raise InputError(f"{name} must be of type {expected}, got {value!r}")
+
+
+def _check_numbers(given: Configuration) -> None:
+    for name, least in {"n": 1, "f": 0, "steps": 1, "batch": 1, "seed": 0, "evaluate_every": 0, "samples": 0}.items():
+        require_count(getattr(given, name), least, name)
+    require_count(given.measure_every, 1, "measure_every")
+    require_count(given.dimension, 1, "dimension")
+    if 2 * given.f >= given.n:
+        raise InputError(f"training needs f < n/2, got n = {given.n} and f = {given.f}")
+    for name in ("learning_rate", "alpha", "smoothness", "condition", "distance"):
+        require_positive(getattr(given, name), name)
+    if given.clip is not None:
+        require_positive(given.clip, "clip")
+    if not 0 <= given.momentum < 1:
+        raise InputError(f"momentum must be in [0, 1), got {given.momentum}")
+    for name in ("l2", "heterogeneity", "sigma"):
+        if not 0 <= getattr(given, name) < float("inf"):
+            raise InputError(f"{name} must be a number >= 0, got {getattr(given, name)}")
+
+
+def _check_choices(given: Configuration) -> None:
+    for name, choices in {"algorithm": ALGORITHMS, "dtype": DTYPES, "measure": MEASURES}.items():
+        if getattr(given, name) not in choices:
+            raise InputError(f"{name} must be one of {', '.join(choices)}, got {getattr(given, name)!r}")
+    if given.model == "quadratic" and given.attack == LABEL_FLIPPING:
+        raise InputError("quadratics have no labels to flip")
+
+
+def presets() -> list[str]:
+    """The names of the presets."""
+    found = files("kappaguard.training.presets").iterdir()
+    return sorted(entry.name.removesuffix(".toml") for entry in found if entry.name.endswith(".toml"))
+
+
+def preset(name: str) -> Configuration:
+    """The settings of that name."""
+    if name not in presets():
+        near = difflib.get_close_matches(name, presets(), 1)
+        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(presets())}"
+        raise InputError(f"no preset is called {name!r}; {hint}")
+    text = files("kappaguard.training.presets").joinpath(f"{name}.toml").read_text(encoding="utf-8")
+    return Configuration().with_values(tomllib.loads(text))

@@ -1,0 +1,1 @@
+"""The data: where it is, how it is read, and how it is split over the workers."""

@@ -1,0 +1,99 @@
+"""The processes of a run: sums over all of them, and messages resharded from workers to coordinates."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kappaguard.rules.arrays import Array
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Group:
+    """This process's number among all."""
+
+    rank: int
+    size: int
+
+    def total(self, partial: Array) -> Array:
+        """The sum over all processes, as the same kind of array."""
+        import torch
+        from torch import distributed
+
+        if isinstance(partial, np.ndarray):
+            tensor = torch.from_numpy(np.ascontiguousarray(partial)).clone()
+            distributed.all_reduce(tensor)
+            return tensor.numpy()
+        tensor = partial.clone()
+        distributed.all_reduce(tensor)
+        return tensor
+
+    def part(self, count: int, rank: int | None = None) -> range:
+        """The part of 0 .. count that belongs to a process: contiguous, as even as can be."""
+        own = self.rank if rank is None else rank
+        return range(count * own // self.size, count * (own + 1) // self.size)
+
+    def reshard(self, rows: Tensor, workers: int) -> Tensor:
+        """From whole messages of some workers, (own, d), to some coordinates of all, (workers, d/size)."""
+        import torch
+        from torch import distributed
+
+        d = rows.shape[1]
+        width = len(self.part(d))
+        pieces = [rows[:, slice_of(self.part(d, rank))].reshape(-1) for rank in range(self.size)]
+        incoming = [len(self.part(workers, rank)) * width for rank in range(self.size)]
+        received = torch.empty(sum(incoming), dtype=rows.dtype, device=rows.device)
+        distributed.all_to_all_single(received, torch.cat(pieces), incoming, [len(piece) for piece in pieces])
+        return received.view(workers, width)
+
+    def gather(self, shard: Tensor, d: int) -> Tensor:
+        """The whole vector from the shards of all processes."""
+        import torch
+        from torch import distributed
+
+        widest = max(len(self.part(d, rank)) for rank in range(self.size))
+        padded = torch.zeros(widest, dtype=shard.dtype, device=shard.device)
+        padded[: len(shard)] = shard
+        parts = [torch.empty_like(padded) for _ in range(self.size)]
+        distributed.all_gather(parts, padded)
+        return torch.cat([part[: len(self.part(d, rank))] for rank, part in enumerate(parts)])
+
+    def agree(self, value: Any) -> Any:
+        """The value of process 0."""
+        from torch import distributed
+
+        box = [value]
+        distributed.broadcast_object_list(box)
+        return box[0]
+
+
+def slice_of(part: range) -> slice:
+    """A range as a slice."""
+    return slice(part.start, part.stop)
+
+
+def launched() -> bool:
+    """Whether torchrun started this process among several."""
+    return int(os.environ.get("WORLD_SIZE", "1")) > 1 and "RANK" in os.environ
+
+
+def join(device: str) -> Group:
+    """Meet the other processes: gloo on CPUs, nccl on GPUs."""
+    from torch import distributed
+
+    distributed.init_process_group("nccl" if device == "cuda" else "gloo")
+    return Group(distributed.get_rank(), distributed.get_world_size())
+
+
+def leave() -> None:
+    """Part from them."""
+    from torch import distributed
+
+    if distributed.is_initialized():
+        distributed.destroy_process_group()

@@ -1,0 +1,95 @@
+"""Where a run is kept: its resolved configuration, its log of JSON lines, a checkpoint, and what came out.
+
+A new run always gets a new folder; nothing is ever written over another run.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import IO, Any
+
+from kappaguard.rules.errors import InputError
+from kappaguard.rules.files import write
+from kappaguard.training.configuration import Configuration
+
+MOST_RUNS = 100_000
+
+
+class Folder:
+    """A run's folder."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._log: IO[str] | None = None
+
+    @classmethod
+    def create(cls, out: Path, name: str, configuration: Configuration) -> Folder:
+        """A new folder NAME-1, NAME-2, ... with the configuration in it."""
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+            for number in range(1, MOST_RUNS):
+                path = out / f"{name}-{number}"
+                try:
+                    path.mkdir()
+                except FileExistsError:
+                    continue
+                write(path / "configuration.json", json.dumps(configuration.to_json(), indent=2) + "\n")
+                return cls(path)
+        except OSError as error:
+            raise InputError(f"cannot write to {out}: {error.strerror or error}") from None
+        raise InputError(f"{out} is full: it has {MOST_RUNS} runs of {name}")
+
+    @classmethod
+    def existing(cls, path: Path) -> tuple[Folder, Configuration]:
+        """The folder of an earlier run, and its configuration."""
+        try:
+            values = json.loads((path / "configuration.json").read_text(encoding="utf-8"))
+        except OSError:
+            raise InputError(f"{path} is not the folder of a run") from None
+        except ValueError:
+            raise InputError(f"{path}/configuration.json is damaged") from None
+        if not isinstance(values, dict):
+            raise InputError(f"{path}/configuration.json is damaged")
+        return cls(path), Configuration().with_values(values)
+
+    @property
+    def checkpoint(self) -> Path:
+        """The file to continue from."""
+        return self.path / "checkpoint.pt"
+
+    def log(self, row: dict[str, Any]) -> None:
+        """One more line, written through."""
+        if self._log is None:
+            self._log = (self.path / "log.jsonl").open("a", encoding="utf-8", newline="\n")
+        self._log.write(json.dumps(row) + "\n")
+        self._log.flush()
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The log so far; a last line that was cut off is left out."""
+        path = self.path / "log.jsonl"
+        if not path.exists():
+            return []
+        rows = []
+        for line in path.read_text(encoding="utf-8").splitlines():
+            try:
+                rows.append(json.loads(line))
+            except ValueError:
+                break
+        return rows
+
+    def forget_after(self, step: int) -> None:
+        """Drop what was logged after a step: it is about to be done again."""
+        kept = [row for row in self.rows() if row["step"] <= step]
+        write(self.path / "log.jsonl", "".join(json.dumps(row) + "\n" for row in kept))
+
+    def finish(self, result: dict[str, Any]) -> None:
+        """Write down what came out."""
+        write(self.path / "result.json", json.dumps(result, indent=2) + "\n")
+        self.close()
+
+    def close(self) -> None:
+        """Close the log."""
+        if self._log is not None:
+            self._log.close()
+            self._log = None

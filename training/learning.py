@@ -1,0 +1,214 @@
+"""Learning a network from data that is split over the workers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kappaguard.search.attacks.base import Total, whole
+from kappaguard.training.data.split import Shards
+from kappaguard.training.models.layer import Pass
+from kappaguard.training.models.linear import Linear
+from kappaguard.training.models.network import Network, Statistics
+from kappaguard.training.problem import Evaluation, Known, Problem
+from kappaguard.training.sampling import drawn, uniform_numbers
+from kappaguard.training.threads import over_ranges
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from torch import Tensor
+
+
+CHUNK = 500
+"""How many samples go through the network at once when there is no batch size."""
+MOST_ENTRIES = 1 << 24
+MOMENTUM_OF_STATISTICS = 0.1
+SAMPLED = 1000
+"""Up to this many samples per worker, sigma^2 is exact."""
+
+
+@dataclass(eq=False)
+class Learning(Problem):
+    """L_i is the mean negative log-likelihood over worker i's data plus l2/2 ||theta||^2.
+
+    Label flippers (the paper's LF attack) draw from the data of all honest workers and take label classes - 1 - l for
+    l. Batches are drawn with replacement, from the seed and the step alone: a run can be continued from any step.
+    """
+
+    network: Network
+    images: Tensor
+    labels: Tensor
+    test_images: Tensor
+    test_labels: Tensor
+    classes: int
+    shards: Shards
+    batch: int
+    l2: float
+    seed: int
+    flips: bool = False
+    flippers: int = 0
+    statistics: Statistics = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.honest = len(self.shards)
+        self.dimension = self.network.dimension
+        everything = np.concatenate(self.shards)
+        self._order = everything
+        ends = np.cumsum([len(shard) for shard in self.shards])
+        starts = ends - [len(shard) for shard in self.shards]
+        self._hosted = range(self.honest + self.flippers)
+        self._total: Total = whole
+        self._starts = np.concatenate([starts, np.zeros(self.flippers, dtype=np.int64)])
+        self._sizes = np.concatenate([ends - starts, np.full(self.flippers, len(everything))])
+        if not self.statistics:
+            self.statistics = self.network.statistics(self.images)
+
+    def host(self, workers: range, total: Total) -> None:
+        """Only these; ``total`` sums over all processes."""
+        self._hosted, self._total = workers, total
+
+    def start(self) -> Tensor:
+        """The network's own initial parameters."""
+        return self.network.initial(self.seed).to(self.images)
+
+    def stochastic(self, theta: Tensor, step: int, out: Tensor, finish: Callable[[int, int], None]) -> Tensor:
+        """Gradients on a batch per worker, ranges of workers in parallel."""
+        import torch
+
+        index, flipped = drawn(self._order, self._starts, self._sizes, self.batch, (self.seed, 1, step))
+        shift = self._hosted.start
+
+        def work(begin: int, end: int) -> tuple[Tensor, Statistics]:
+            first, last = begin + shift, end + shift
+            with torch.no_grad():
+                images, labels = self._batch(index[first:last], flipped[first:last], max(0, self.honest - first))
+                run = Pass(end - begin, uniform=uniform_numbers((self.seed, 2, step), range(first, last), self.images))
+                losses = self.network.gradients(theta, images, labels, out[begin:end], run)
+                if self.l2:
+                    out[begin:end] += self.l2 * theta
+                finish(begin, end)
+                return losses, run.seen
+
+        parts = over_ranges(len(self._hosted), work, theta.device.type)
+        self._remember([seen for _, seen in parts])
+        return torch.cat([losses for losses, _ in parts])
+
+    def _batch(self, index: NDArray[np.int64], flipped: NDArray[np.bool_], clean: int) -> tuple[Tensor, Tensor]:
+        """Images and labels of the samples in ``index``; from row number ``clean`` on, labels are the wrong ones."""
+        import torch
+
+        where = torch.from_numpy(index.reshape(-1)).to(self.images.device)
+        images, labels = self.images[where], self.labels[where]
+        if self.flips:
+            turned = torch.from_numpy(flipped.reshape(-1, 1, 1, 1)).to(self.images.device)
+            images = torch.where(turned, images.flip(-1), images)
+        kept = clean * index.shape[1]
+        if kept < len(labels):
+            labels = torch.cat([labels[:kept], self.classes - 1 - labels[kept:]])
+        return images, labels
+
+    def _remember(self, parts: list[Statistics]) -> None:
+        """Running statistics move towards the average over the honest workers."""
+        import torch
+
+        for place, (mean, variance) in enumerate(self.statistics):
+            own = max(0, self.honest - self._hosted.start)
+            sums = [torch.cat([part[place][kind] for part in parts])[:own].sum(dim=0) for kind in (0, 1)]
+            new = [self._total(each) / self.honest for each in sums]
+            self.statistics[place] = (
+                mean + MOMENTUM_OF_STATISTICS * (new[0] - mean),
+                variance + MOMENTUM_OF_STATISTICS * (new[1] - variance),
+            )
+
+    def exact(self, theta: Tensor, out: Tensor) -> Tensor:
+        """Gradients on all of every worker's data; a label flipper's on all data."""
+        import torch
+
+        losses = torch.zeros(len(self._hosted), dtype=theta.dtype, device=theta.device)
+        shift = self._hosted.start
+
+        def work(begin: int, end: int) -> None:
+            with torch.no_grad():
+                scratch = torch.empty((1, self.dimension), dtype=theta.dtype, device=theta.device)
+                for place in range(begin, end):
+                    worker = place + shift
+                    own = self._order[self._starts[worker] : self._starts[worker] + self._sizes[worker]]
+                    out[place] = self.l2 * theta
+                    for start in range(0, len(own), CHUNK):
+                        part = own[start : start + CHUNK][None]
+                        images, labels = self._batch(part, np.zeros(part.shape, dtype=bool), int(worker < self.honest))
+                        run = Pass(
+                            1, uniform=uniform_numbers((self.seed, 2, 0), range(worker, worker + 1), self.images)
+                        )
+                        loss = self.network.gradients(theta, images, labels, scratch, run)
+                        share = part.size / len(own)
+                        out[place] += share * scratch[0]
+                        losses[place] += share * loss[0]
+
+        over_ranges(len(self._hosted), work, theta.device.type)
+        return losses + self.l2 / 2 * (theta * theta).sum()
+
+    def noise(self, theta: Tensor) -> float:
+        """From the gradients of single samples: all of a worker's, or ``SAMPLED`` of them, evenly spread."""
+        import torch
+
+        worst = 0.0
+        for worker in range(self.honest):
+            own = self._order[self._starts[worker] : self._starts[worker] + self._sizes[worker]]
+            own = own[:: -(-len(own) // SAMPLED)]
+            total = torch.zeros(self.dimension, dtype=theta.dtype, device=theta.device)
+            squares = 0.0
+            few = max(1, MOST_ENTRIES // self.dimension)
+            for start in range(0, len(own), few):
+                part = own[start : start + few][:, None]
+                images, labels = self._batch(part, np.zeros(part.shape, dtype=bool), len(part))
+                out = torch.empty((len(part), self.dimension), dtype=theta.dtype, device=theta.device)
+                self.network.gradients(
+                    theta,
+                    images,
+                    labels,
+                    out,
+                    Pass(len(part), uniform=uniform_numbers((self.seed, 2, 0), range(1), self.images)),
+                )
+                total += out.sum(dim=0)
+                squares += float((out * out).sum())
+            mean = total / len(own)
+            worst = max(worst, squares / len(own) - float(mean @ mean))
+        return worst
+
+    def evaluate(self, theta: Tensor) -> Evaluation:
+        """On the test data, with running statistics and without dropout."""
+        import torch
+
+        count = len(self.test_labels)
+
+        def work(begin: int, end: int) -> tuple[int, float]:
+            right, total = 0, 0.0
+            with torch.no_grad():
+                for start in range(begin * CHUNK, min(end * CHUNK, count), CHUNK):
+                    labels = self.test_labels[start : start + CHUNK]
+                    run = Pass(1, training=False, running=self.statistics)
+                    scores = self.network.scores(theta, self.test_images[start : start + CHUNK], run)
+                    right += int((scores.argmax(dim=1) == labels).sum())
+                    total += float(torch.nn.functional.cross_entropy(scores, labels, reduction="sum"))
+            return right, total
+
+        parts = over_ranges(-(-count // CHUNK), work, theta.device.type)
+        return Evaluation(sum(total for _, total in parts) / count, sum(right for right, _ in parts) / count)
+
+    def known(self) -> Known:
+        """For logistic regression, see ``kappaguard.training.logistic``; nothing is known for deeper networks."""
+        if len(self.network.layers) > 1 or not isinstance(self.network.layers[0], Linear):
+            return Known(infimum=0.0)
+        return self._logistic
+
+    @cached_property
+    def _logistic(self) -> Known:
+        from kappaguard.training.logistic import constants
+
+        return constants(self)

@@ -1,0 +1,1 @@
+"""Settings of the paper's experiments, and some of ours, as small TOML files."""

@@ -1,0 +1,74 @@
+"""What is to be minimised: the losses L_i of the honest workers, seen through their gradients at one point."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kappaguard.search.attacks.base import Total
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Known:
+    """What the theorems need: L_H is L-smooth and nowhere below the infimum; None where nobody knows."""
+
+    smoothness: float | None = None
+    infimum: float | None = None
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """How good a model is: its loss, and its accuracy on the test data if there is such a thing."""
+
+    loss: float
+    accuracy: float | None = None
+
+
+class Problem(ABC):
+    """m honest workers, and possibly further ones that compute gradients of the same model on flipped labels."""
+
+    honest: int
+    flippers: int
+    dimension: int
+
+    @property
+    def workers(self) -> int:
+        """All workers that compute gradients."""
+        return self.honest + self.flippers
+
+    def host(self, workers: range, total: Total) -> None:
+        """From now on compute only the gradients of these workers; other processes compute the others'."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def start(self) -> Tensor:
+        """theta_0."""
+
+    @abstractmethod
+    def stochastic(self, theta: Tensor, step: int, out: Tensor, finish: Callable[[int, int], None]) -> Tensor:
+        """Write the workers' stochastic gradients of a step to ``out`` (workers, d); return their losses.
+
+        ``finish(begin, end)`` is called for each range of workers whose gradients are there, from any thread.
+        """
+
+    @abstractmethod
+    def exact(self, theta: Tensor, out: Tensor) -> Tensor:
+        """Write the gradients of the L_i to ``out`` (workers, d); return the L_i."""
+
+    @abstractmethod
+    def noise(self, theta: Tensor) -> float:
+        """sigma^2 at theta: max_i (1/|D_i|) sum over D_i of ||grad l(theta, z) - grad L_i(theta)||^2."""
+
+    @abstractmethod
+    def evaluate(self, theta: Tensor) -> Evaluation:
+        """Loss and accuracy on the test data, or the loss L_H where there is none."""
+
+    @abstractmethod
+    def known(self) -> Known:
+        """Smoothness and infimum of L_H."""

@@ -1,0 +1,63 @@
+"""Finished cells in one SQLite file: what is in it is done, whatever happens to the process afterwards."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from kappaguard import __version__
+from kappaguard.rules.errors import InputError
+from kappaguard.training.reproduce.experiments import Cell
+
+_TABLE = """CREATE TABLE IF NOT EXISTS cells (
+    key TEXT PRIMARY KEY, experiment TEXT, configuration TEXT, result TEXT, rows TEXT, version TEXT, finished TEXT
+)"""
+
+
+class Ledger:
+    """The file; every method opens and closes it, so that several processes may share it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with closing(self._open()) as connection, connection:
+                connection.execute(_TABLE)
+        except OSError as error:
+            raise InputError(f"cannot write to {path}: {error.strerror or error}") from None
+        except sqlite3.Error as error:
+            raise InputError(f"{path} cannot be used: {error}") from None
+
+    def _open(self) -> sqlite3.Connection:
+        return sqlite3.connect(self.path, timeout=60)
+
+    def add(self, cell: Cell, result: dict[str, Any], rows: list[dict[str, Any]]) -> None:
+        """A cell is finished: its result and its log, in one transaction."""
+        values = (
+            cell.key,
+            cell.experiment,
+            json.dumps(cell.configuration.to_json()),
+            json.dumps(result),
+            json.dumps(rows),
+            __version__,
+        )
+        with closing(self._open()) as connection, connection:
+            connection.execute(
+                "INSERT OR IGNORE INTO cells VALUES (?, ?, ?, ?, ?, ?, datetime('now'))",
+                values,
+            )
+
+    def result(self, cell: Cell) -> dict[str, Any] | None:
+        """What came out of a cell; None if it is not finished."""
+        with closing(self._open()) as connection:
+            found = connection.execute("SELECT result FROM cells WHERE key = ?", (cell.key,)).fetchone()
+        return None if found is None else dict(json.loads(found[0]))
+
+    def rows(self, cell: Cell) -> list[dict[str, Any]]:
+        """The log of a finished cell."""
+        with closing(self._open()) as connection:
+            found = connection.execute("SELECT rows FROM cells WHERE key = ?", (cell.key,)).fetchone()
+        return [] if found is None else list(json.loads(found[0]))

@@ -1,0 +1,47 @@
+"""Our numbers beside the paper's."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable
+from typing import Any
+
+from kappaguard.training.reproduce.experiments import Cell
+from kappaguard.training.reproduce.paper import paper_number
+
+HEADINGS = ["rule", "attack", "ours %", "paper %", "difference", "kappa-hat", "steps", "seeds"]
+
+Done = Iterable[tuple[Cell, dict[str, Any]]]
+
+
+def table(done: Done) -> list[list[str]]:
+    """One line per rule and attack: mean and deviation over the seeds of the best accuracy, and the paper's."""
+    groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for cell, result in done:
+        groups.setdefault((cell.configuration.rule, cell.configuration.attack), []).append(result)
+    return [_line(rule, attack, results) for (rule, attack), results in groups.items()]
+
+
+def _line(rule: str, attack: str, results: list[dict[str, Any]]) -> list[str]:
+    best = [100 * result["best_accuracy"] for result in results if result["best_accuracy"] is not None]
+    ratios = [result["largest_kappa_hat"] for result in results if result["largest_kappa_hat"] is not None]
+    paper = paper_number(rule, attack)
+    mean = statistics.fmean(best) if best else None
+    spread = f" ± {statistics.stdev(best):.2f}" if len(best) > 1 else ""
+    steps = sorted({result["steps"] for result in results})
+    return [
+        rule,
+        attack,
+        "" if mean is None else f"{mean:.2f}{spread}",
+        "" if paper is None else f"{paper[0]:.2f} ± {paper[1]:.2f}",
+        "" if paper is None or mean is None else f"{mean - paper[0]:+.2f}",
+        f"{max(ratios):.3g}" if ratios else "",
+        ", ".join(map(str, steps)),
+        str(len(results)),
+    ]
+
+
+def markdown(headings: list[str], rows: list[list[str]]) -> str:
+    """The table for a document."""
+    lines = [headings, ["---"] * len(headings), *rows]
+    return "".join("| " + " | ".join(line) + " |\n" for line in lines)

@@ -1,0 +1,126 @@
+"""Both sides of the theorems' bounds, from the log of a run in which everything was measured at every step.
+
+The proofs use of kappa only that ||R_t - mean||^2 <= kappa times the variance of the honest messages in the steps of
+the run, of G and sigma only that they bound heterogeneity and noise at its iterates. So the sharpest check takes the
+largest kappa-hat_t, G^2 and sigma^2 of the run itself; the coefficient that is claimed for the rule makes the bound
+larger still.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from kappaguard.rules.errors import InputError
+from kappaguard.training.configuration import Configuration
+from kappaguard.training.theorems.constants import Constants, claimed_kappa
+
+
+@dataclass(frozen=True)
+class Margin:
+    """The left-hand side, and the right-hand side as stated, with measured and with claimed kappa.
+
+    ``corrected`` is the bound with 9 kappa G^2 in place of 4 kappa G^2 (measured kappa); for Theorem 2 as stated.
+    """
+
+    rule: str
+    attack: str
+    steps: int
+    left: float
+    kappa_hat: float
+    stated: float
+    corrected: float
+    claimed: float | None
+
+    @property
+    def holds(self) -> bool:
+        """Whether the bound as stated holds with the measured kappa."""
+        return self.left <= self.stated
+
+    @property
+    def holds_corrected(self) -> bool:
+        """Whether the corrected one does."""
+        return self.left <= self.corrected
+
+
+def _smoothness(steps: list[dict[str, Any]]) -> float:
+    """Where nobody knows L: 1/gamma, if the gradient was nowhere steeper than that between the points of the run."""
+    chosen = 1 / float(max(row["rate"] for row in steps))
+    steepest = max((row["slope"] for row in steps if "slope" in row), default=0.0)
+    if steepest > chosen:
+        raise InputError(f"the step size is larger than 1/L: between two points the gradient has slope {steepest:.3g}")
+    return chosen
+
+
+def margin(configuration: Configuration, rows: list[dict[str, Any]], result: dict[str, Any]) -> Margin:
+    """Both sides for a finished run."""
+    steps = [row for row in rows if "gradient_squared" in row]
+    smoothness, infimum = result["smoothness"], result["infimum"]
+    if smoothness is None and steps:
+        smoothness = _smoothness(steps)
+    if len(steps) != configuration.steps or smoothness is None or infimum is None:
+        raise InputError(
+            "the theorems can be compared with a run only if L is known and every step was measured in full"
+        )
+    exact = configuration.algorithm == "gd"
+    gradients = [row["gradient_squared"] for row in steps]
+    left = gradients[result["output_step"]] if exact else sum(gradients) / len(gradients)
+    kappa_hat = max(row["kappa_hat"] for row in steps)
+
+    def constants(kappa: float) -> Constants:
+        return Constants(
+            smoothness,
+            max(0.0, steps[0]["loss"] - infimum),
+            max(row["heterogeneity_squared"] for row in steps),
+            max(row["noise_squared"] for row in steps) / configuration.batch,
+            kappa,
+            configuration.n,
+            configuration.f,
+            configuration.steps,
+        )
+
+    def bound(kappa: float, weight: float) -> float:
+        return constants(kappa).theorem_1(weight) if exact else constants(kappa).theorem_2()
+
+    try:
+        claimed = bound(claimed_kappa(configuration.rule, configuration.n, configuration.f), 4.0)
+    except InputError:
+        claimed = None
+    # with gamma chosen for the claimed kappa, Theorem 2 is stated for that one only
+    used = (
+        kappa_hat if exact or claimed is None else claimed_kappa(configuration.rule, configuration.n, configuration.f)
+    )
+    stated, corrected = bound(used, 4.0), bound(used, 9.0)
+    return Margin(
+        configuration.rule, configuration.attack, configuration.steps, left, kappa_hat, stated, corrected, claimed
+    )
+
+
+HEADINGS = [
+    "rule",
+    "attack",
+    "T",
+    "left",
+    "stated",
+    "left/stated",
+    "corrected",
+    "kappa-hat",
+    "with claimed kappa",
+    "holds",
+]
+
+
+def line(found: Margin) -> list[str]:
+    """A margin for people."""
+    return [
+        found.rule,
+        found.attack,
+        str(found.steps),
+        f"{found.left:.4g}",
+        f"{found.stated:.4g}",
+        f"{found.left / found.stated:.3f}" if found.stated > 0 else "",
+        f"{found.corrected:.4g}",
+        f"{found.kappa_hat:.4g}",
+        "" if found.claimed is None else f"{found.claimed:.4g}",
+        "yes" if found.holds else "corrected only" if found.holds_corrected else "NO",
+    ]

@@ -1,0 +1,161 @@
+"""``[tool.kappaguard]`` in pyproject.toml: rules and a grid of (n, f), so that CI runs plain ``kappaguard check``.
+
+    [tool.kappaguard]
+    grid = [[17, 4], [10, 2]]                 # pairs (n, f)
+    rules = [
+        "krum",                               # the paper's coefficient
+        { rule = "mylib.rules:Mine", claim = "6*f/(n-2*f)", grid = [[9, 2]] },
+    ]
+    budget = 3                                # seconds of search for each rule and (n, f)
+    seed = 0
+
+Also ``timeout`` (seconds for one check in all), ``memory`` (MiB), ``jobs`` and ``witnesses`` (a folder), and for one
+rule ``budget``, ``tolerance`` and ``rotates``.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from kappaguard.rules.errors import InputError
+from kappaguard.verify.guard import Order
+from kappaguard.verify.inquiry import BUDGET, Inquiry
+from kappaguard.verify.sandbox.run import MEMORY, Limits
+from kappaguard.verify.store import FOLDER
+
+FILE = "pyproject.toml"
+MOST_BYTES = 4 << 20
+MOST_ORDERS = 10_000
+KEYS = ("rules", "grid", "budget", "seed", "timeout", "memory", "jobs", "witnesses")
+RULE_KEYS = ("rule", "claim", "grid", "budget", "tolerance", "rotates")
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """The orders of a project, how many of them to carry out at a time (None: as many as there are cores)."""
+
+    orders: tuple[Order, ...]
+    jobs: int | None = None
+    seed: int = 0
+
+
+def find(folder: Path) -> Path:
+    """The pyproject.toml of a folder."""
+    if not (folder / FILE).is_file():
+        raise InputError(f"name a RULE with -n and -f, or list rules under [tool.kappaguard] in a {FILE} right here")
+    return folder / FILE
+
+
+def read(path: Path, budget: float | None = None, seed: int | None = None) -> Configuration:
+    """The configuration in a file; a budget or seed given here takes the place of the file's."""
+    try:
+        with path.open("rb") as stream:
+            content = stream.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}") from None
+    if len(content) > MOST_BYTES:
+        raise InputError(f"{path} is larger than {MOST_BYTES} bytes")
+    try:
+        return from_toml(content.decode("utf-8"), budget, seed)
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is not text in UTF-8") from None
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+def from_toml(text: str, budget: float | None = None, seed: int | None = None) -> Configuration:
+    """The configuration that a TOML text holds."""
+    try:
+        data: Any = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
+        raise InputError(f"not TOML: {str(error)[:200]}") from None
+    for name in ("tool", "kappaguard"):
+        data = data.get(name) if isinstance(data, dict) else None
+    if not isinstance(data, dict):
+        raise InputError("there is no section [tool.kappaguard]; or name a RULE with -n and -f")
+    _only(data, KEYS, "[tool.kappaguard]")
+    given_seed = data.get("seed", 0) if seed is None else seed
+    limits = Limits(_seconds(data["timeout"], "timeout") if "timeout" in data else None, _memory(data))
+    folder = data.get("witnesses", str(FOLDER))
+    if not isinstance(folder, str) or not folder or "\0" in folder:
+        raise InputError("witnesses must be the path of a folder")
+    usual = BUDGET if "budget" not in data else _seconds(data["budget"], "budget")
+    orders = [
+        Order(inquiry, Path(folder), None, limits)
+        for entry in _list(data.get("rules"), "rules")
+        for inquiry in _inquiries(entry, data, usual, budget, _count(given_seed, 0, "seed"))
+    ]
+    if not orders:
+        raise InputError("no rule is listed: rules = [...]")
+    if len(orders) > MOST_ORDERS:
+        raise InputError(f"{len(orders)} checks are more than the {MOST_ORDERS} that one run may have")
+    jobs = _count(data["jobs"], 1, "jobs") if "jobs" in data else None
+    return Configuration(tuple(orders), jobs, given_seed)
+
+
+def _inquiries(entry: Any, data: Mapping[str, Any], usual: float, forced: float | None, seed: int) -> list[Inquiry]:
+    table = {"rule": entry} if isinstance(entry, str) else entry
+    if not isinstance(table, dict) or not isinstance(table.get("rule"), str) or not table["rule"].strip():
+        raise InputError("an entry of rules is a name or a table { rule = ..., claim = ... }")
+    name = table["rule"]
+    _only(table, RULE_KEYS, f"the entry of {name}")
+    claim = table.get("claim")
+    if claim is not None and (isinstance(claim, bool) or not isinstance(claim, str | int | float)):
+        raise InputError(f"the claim of {name} must be an expression in n and f, or a number")
+    budget = _seconds(table["budget"], f"the budget of {name}") if "budget" in table else usual
+    tolerance = table.get("tolerance")
+    if tolerance is not None:
+        if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not 0 <= tolerance < 1:
+            raise InputError(f"the tolerance of {name} must be at least 0 and less than 1")
+        tolerance = Fraction(tolerance)
+    rotates = table.get("rotates", False)
+    if not isinstance(rotates, bool):
+        raise InputError(f"rotates of {name} must be true or false")
+    grid = table.get("grid", data.get("grid"))
+    if grid is None:
+        raise InputError(f"no grid for {name}: grid = [[n, f], ...]")
+    budget = budget if forced is None else forced
+    return [Inquiry(name, n, f, claim, budget, seed, tolerance, rotates) for n, f in map(_pair, _list(grid, "grid"))]
+
+
+def _pair(value: Any) -> tuple[int, int]:
+    if not isinstance(value, list) or len(value) != 2:
+        raise InputError("an entry of grid is a pair [n, f]")
+    return _count(value[0], 1, "n"), _count(value[1], 0, "f")
+
+
+def _only(table: Mapping[str, Any], keys: tuple[str, ...], where: str) -> None:
+    for key in table:
+        if key not in keys:
+            near = difflib.get_close_matches(key, keys, 1)
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(keys)}"
+            raise InputError(f"{where} has no key {key[:60]!r}; {hint}")
+
+
+def _list(value: Any, name: str) -> list[Any]:
+    if not isinstance(value, list) or len(value) > MOST_ORDERS:
+        raise InputError(f"{name} must be a list of at most {MOST_ORDERS} entries")
+    return value
+
+
+def _seconds(value: Any, name: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
+        raise InputError(f"{name} must be a positive number of seconds")
+    return float(value)
+
+
+def _count(value: Any, least: int, name: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise InputError(f"{name} must be an integer >= {least}")
+    return value
+
+
+def _memory(data: Mapping[str, Any]) -> int:
+    return _count(data["memory"], 64, "memory") << 20 if "memory" in data else MEMORY

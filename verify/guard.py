@@ -1,0 +1,176 @@
+"""The guard: is the claim on kappa* of a rule proved, refuted or open? For scripts, tests and the command line alike.
+
+A rule of another library or of a file, given by name, is run in a process of its own with limits on time and memory.
+An object (a closure, a fixture, an instance) cannot be sent there: it is run in this process, without these limits.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from kappaguard.rules.adapters.adapted import Guarded
+from kappaguard.rules.adapters.resolve import label
+from kappaguard.rules.base import Rule
+from kappaguard.rules.checks import require_count
+from kappaguard.rules.errors import InputError
+from kappaguard.rules.names import parse
+from kappaguard.verify.inquiry import BUDGET, Finder, Inquiry, inquire
+from kappaguard.verify.sandbox.run import Limits, inquire_apart
+from kappaguard.verify.shown import explain
+from kappaguard.verify.store import FOLDER, keep, stored
+from kappaguard.verify.subject import require_few
+from kappaguard.verify.verdict import Verdict
+
+
+@dataclass(frozen=True)
+class Order:
+    """An inquiry with where its witnesses are kept, whether it runs apart (None: if that is needed), and its limits."""
+
+    inquiry: Inquiry
+    witnesses: Path | None = FOLDER
+    apart: bool | None = None
+    limits: Limits = field(default_factory=Limits)
+
+
+def check(
+    rule: str | Callable[..., Any],
+    n: int,
+    f: int,
+    claim: str | float | Fraction | None = None,
+    *,
+    budget: float | None = None,
+    seed: int | None = None,
+    tolerance: float | Fraction | None = None,
+    rotates: bool = False,
+    witnesses: Path | str | None = FOLDER,
+    apart: bool | None = None,
+    limits: Limits | None = None,
+) -> Verdict:
+    """The verdict on the claim that kappa*(rule, n, f) <= claim.
+
+    ``claim`` is an expression in n and f or a number; it may be left out for rules whose coefficient the paper states.
+    ``budget`` bounds the seconds of the search (default: the environment's KAPPAGUARD_BUDGET, or 3; KAPPAGUARD_SEED
+    likewise for ``seed``, or 0). ``tolerance`` is the relative error allowed to a rule that iterates to
+    a tolerance of its own; ``rotates`` asks for rotation equivariance as well. Violations are saved to, and replayed
+    from, the folder ``witnesses`` (None: neither). ``apart`` says whether a process of its own is used; by default
+    that is so for rules by name that are not ours.
+    """
+    usual_budget, usual_seed = defaults()
+    inquiry = Inquiry(
+        rule,
+        n,
+        f,
+        claim,
+        usual_budget if budget is None else budget,
+        usual_seed if seed is None else seed,
+        _fraction(tolerance),
+        rotates,
+    )
+    return carry_out(Order(inquiry, None if witnesses is None else Path(witnesses), apart, limits or Limits()))
+
+
+def defaults() -> tuple[float, int]:
+    """The budget and the seed that the environment states, which is how pytest's options get here."""
+    try:
+        return float(os.environ.get("KAPPAGUARD_BUDGET", str(BUDGET))), int(os.environ.get("KAPPAGUARD_SEED", "0"))
+    except ValueError:
+        raise InputError("KAPPAGUARD_BUDGET must be a number of seconds and KAPPAGUARD_SEED an integer") from None
+
+
+def assert_robust(
+    rule: str | Callable[..., Any], n: int, f: int, kappa: str | float | Fraction | None = None, **options: Any
+) -> None:
+    """Raise AssertionError with the witness if the claim kappa*(rule, n, f) <= kappa is refuted, or was not finished.
+
+    Options are those of ``check``.
+    """
+    __tracebackhide__ = True
+    verdict = check(rule, n, f, kappa, **options)
+    if not verdict.holds:
+        raise AssertionError(explain(verdict))
+
+
+def carry_out(order: Order, finder: Finder | None = None) -> Verdict:
+    """One order: known witnesses are looked up, the inquiry is made, and a new violation is saved."""
+    inquiry = order.inquiry
+    validate(inquiry)
+    apart = _foreign(inquiry.rule) if order.apart is None else order.apart
+    known = stored(order.witnesses, name_of(inquiry), inquiry.n, inquiry.f) if order.witnesses is not None else None
+    earlier = known.known if known is not None else ()
+    if apart and finder is None:
+        verdict = inquire_apart(inquiry, earlier, order.limits)
+    else:
+        verdict = inquire(inquiry, earlier, finder=finder)
+    if known is not None and known.rejected:
+        verdict = replace(verdict, rejected=known.rejected)
+    if order.witnesses is None or verdict.verdict != "refuted" or verdict.witness is None:
+        return verdict
+    if verdict.violating is not None:
+        return replace(verdict, path=str(order.witnesses / verdict.violating))
+    try:
+        return replace(verdict, path=str(keep(order.witnesses, verdict.witness, verdict.claim)))
+    except OSError as error:
+        raise InputError(f"cannot write to {order.witnesses}: {error.strerror or error}") from None
+
+
+def carry_out_all(
+    orders: Sequence[Order], jobs: int, done: Callable[[Verdict | InputError], None] = lambda outcome: None
+) -> list[Verdict | InputError]:
+    """All orders, ``jobs`` at a time, the results in their order; one that is wrong does not stop the others."""
+    require_count(jobs, 1, "jobs")
+
+    def one(order: Order) -> Verdict | InputError:
+        try:
+            outcome: Verdict | InputError = carry_out(order)
+        except InputError as error:
+            outcome = error
+        done(outcome)
+        return outcome
+
+    if jobs == 1 or len(orders) == 1:
+        return [one(order) for order in orders]
+    # a thread each that waits for a process each
+    with ThreadPoolExecutor(jobs) as pool:
+        return list(pool.map(one, [replace(order, apart=isinstance(order.inquiry.rule, str)) for order in orders]))
+
+
+def name_of(inquiry: Inquiry) -> str:
+    """What the rule of an inquiry is called in witnesses."""
+    rule = inquiry.rule
+    if isinstance(rule, str):
+        return rule if ":" in rule else parse(rule, f=inquiry.f).label
+    if isinstance(rule, Rule):
+        return rule.label
+    return rule.name if isinstance(rule, Guarded) else label(rule)
+
+
+def validate(inquiry: Inquiry) -> None:
+    """InputError if a number of the inquiry makes no sense."""
+    require_count(inquiry.n, 1, "n")
+    require_count(inquiry.f, 0, "f")
+    require_count(inquiry.seed, 0, "the seed")
+    require_few(inquiry.n)
+    if 2 * inquiry.f >= inquiry.n:
+        raise InputError(f"no rule is robust unless f < n/2, got n = {inquiry.n} and f = {inquiry.f}")
+    budget = inquiry.budget
+    if isinstance(budget, bool) or not isinstance(budget, int | float) or not 0 < budget < math.inf:
+        raise InputError(f"the budget must be a positive number of seconds, got {budget!r}")
+
+
+def _foreign(rule: str | Callable[..., Any]) -> bool:
+    return isinstance(rule, str) and ":" in rule
+
+
+def _fraction(tolerance: float | Fraction | None) -> Fraction | None:
+    if tolerance is None or isinstance(tolerance, Fraction):
+        return tolerance
+    if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not 0 <= tolerance < 1:
+        raise InputError(f"the tolerance must be at least 0 and less than 1, got {tolerance!r}")
+    return Fraction(tolerance)

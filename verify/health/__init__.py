@@ -1,0 +1,102 @@
+"""Health checks: cheap questions to a rule, asked before any search. Most broken rules die here.
+
+Each check is a file with one ``CHECK``. ``examine`` asks them all; what it finds refutes the claim only if the example
+is an input and a set S whose ratio, judged in exact arithmetic with rounding allowed for, exceeds the claim.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from kappaguard.rules.witness import Bound, Witness
+from kappaguard.verify.health import (
+    cancellation,
+    determinism,
+    dimension,
+    non_finite,
+    offset,
+    output,
+    permutation,
+    purity,
+    rotation,
+    scale,
+    smallest,
+    statelessness,
+    translation,
+    zero_variance,
+)
+from kappaguard.verify.health.finding import Check, Example, Finding, example
+from kappaguard.verify.health.inputs import honest_first
+from kappaguard.verify.judgement import Failed, Judgement
+from kappaguard.verify.subject import Subject
+
+CHECKS: tuple[Check, ...] = tuple(
+    module.CHECK
+    for module in (
+        output,
+        zero_variance,
+        translation,
+        scale,
+        permutation,
+        rotation,
+        determinism,
+        purity,
+        statelessness,
+        non_finite,
+        offset,
+        cancellation,
+        dimension,
+        smallest,
+    )
+)
+
+__all__ = ["CHECKS", "Check", "Example", "Finding", "Health", "examine"]
+
+
+@dataclass(frozen=True)
+class Health:
+    """What the checks found, and the witness of the first finding that refutes the claim."""
+
+    findings: tuple[Finding, ...]
+    judgement: Judgement | None = None
+
+    @property
+    def witness(self) -> Witness | None:
+        """The input that refutes the claim, if a check had one."""
+        return None if self.judgement is None else self.judgement.witness
+
+
+def examine(subject: Subject, claim: Bound, begin: Callable[[str], None] = lambda check: None) -> Health:
+    """Every check in turn; ``begin`` is told its name."""
+    findings: list[Finding] = []
+    worst: Judgement | None = None
+    for check in CHECKS:
+        begin(check.name)
+        found = _asked(check, subject)
+        if found is None or any(found.message == other.message for other in findings):
+            continue
+        judgement = _judged(found, subject)
+        if judgement is not None and judgement.ratio > claim:
+            found = dataclasses.replace(found, refutes=True)
+            worst = judgement if worst is None or judgement.ratio > worst.ratio else worst
+        findings.append(found)
+    return Health(tuple(findings), worst)
+
+
+def _asked(check: Check, subject: Subject) -> Finding | None:
+    try:
+        return check.look(subject)
+    except Failed as failed:
+        subset = honest_first(subject) if failed.x.shape[0] == subject.n else None
+        shown = example(failed.x, subset)
+        return Finding(check.name, False, f"no finite vector for a finite input: the rule {failed}"[:500], shown)
+
+
+def _judged(found: Finding, subject: Subject) -> Judgement | None:
+    """What the example of a finding proves, if it is an input of this (n, f) with a set S."""
+    seen = found.example
+    if seen is None or seen.subset is None or len(seen.x) != subject.n or not seen.finite:
+        return None
+    return subject.judge(subject.witness(seen.array, seen.subset, f"health check {found.check}"))

@@ -1,0 +1,36 @@
+"""The same input gives the same output. A random rule has a kappa* that is a supremum over its randomness."""
+
+from __future__ import annotations
+
+from kappaguard.verify.health.finding import Check, Finding
+from kappaguard.verify.health.inputs import differs, plain
+from kappaguard.verify.judgement import Floats
+from kappaguard.verify.subject import Subject
+
+CALLS = 5
+
+
+def _look(subject: Subject) -> Finding | None:
+    x = plain(subject.n, 3)
+    # the first call through the adapter turns a fault into a finding
+    first = subject(x)
+    same = [subject.outcome(x) for _ in range(CALLS - 1)]
+    different = _distinct([first, *same], x, subject)
+    if different > 1:
+        return CHECK.warn(f"{different} different outputs in {CALLS} calls, with every known seed fixed", x)
+    seeds = [subject.outcome(x, seed) for seed in range(1, CALLS)]
+    different = _distinct([first, *seeds], x, subject)
+    if different > 1:
+        return CHECK.warn(f"{different} different outputs for {CALLS} seeds of the global random generators", x)
+    return None
+
+
+def _distinct(outputs: list[Floats], x: Floats, subject: Subject) -> int:
+    kinds: list[Floats] = []
+    for output in outputs:
+        if not any(not differs(output, other, x, subject) for other in kinds):
+            kinds.append(output)
+    return len(kinds)
+
+
+CHECK = Check("determinism", "Does the same input give the same output?", _look)

@@ -1,0 +1,21 @@
+"""The second call equals the first: what came before must not matter."""
+
+from __future__ import annotations
+
+from kappaguard.verify.health.finding import Check, Finding
+from kappaguard.verify.health.inputs import differs, gap, plain
+from kappaguard.verify.subject import Subject
+
+
+def _look(subject: Subject) -> Finding | None:
+    x, other = plain(subject.n, 2) * 1024, plain(subject.n, 2, seed=1) * 2**20
+    lasting = subject.lasting()
+    first = lasting(x)
+    lasting(other)
+    second = lasting(x)
+    if differs(first, second, x, subject):
+        return CHECK.warn(f"after a call on another input the result for x differs by {gap(first, second):.3g}", x)
+    return None
+
+
+CHECK = Check("statelessness", "Does the second call equal the first?", _look)

@@ -1,0 +1,62 @@
+"""An inquiry with its known witnesses, as a file that the worker reads."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from fractions import Fraction
+
+from kappaguard.rules.errors import InputError
+from kappaguard.rules.witness import Witness, from_json
+from kappaguard.verify.inquiry import Inquiry
+
+REQUEST = "request.json"
+PHASE = "phase"
+FORKS = "forks"
+RESULT = "result.json"
+ERROR = "error"
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the worker is to do, and how much memory it may use, in bytes."""
+
+    inquiry: Inquiry
+    known: tuple[tuple[str, Witness], ...]
+    memory: int
+
+    def to_json(self) -> str:
+        """As text."""
+        asked = self.inquiry
+        if not isinstance(asked.rule, str):
+            raise InputError("only a rule with a name can be run in a process of its own")
+        claim = asked.claim if asked.claim is None or isinstance(asked.claim, str) else str(Fraction(asked.claim))
+        data = {
+            "rule": asked.rule,
+            "n": asked.n,
+            "f": asked.f,
+            "claim": claim,
+            "budget": asked.budget,
+            "seed": asked.seed,
+            "tolerance": None if asked.tolerance is None else str(asked.tolerance),
+            "rotates": asked.rotates,
+            "known": [[name, witness.to_json()] for name, witness in self.known],
+            "memory": self.memory,
+        }
+        return json.dumps(data)
+
+
+def request_from_json(text: str) -> Request:
+    """The request that ``to_json`` wrote."""
+    data = json.loads(text)
+    inquiry = Inquiry(
+        data["rule"],
+        data["n"],
+        data["f"],
+        data["claim"],
+        data["budget"],
+        data["seed"],
+        None if data["tolerance"] is None else Fraction(data["tolerance"]),
+        data["rotates"],
+    )
+    return Request(inquiry, tuple((name, from_json(witness)) for name, witness in data["known"]), data["memory"])
