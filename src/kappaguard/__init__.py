@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -27,9 +29,6 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    if name == "search":
-        # the package itself, which can be called: see its docstring
-        return import_module("kappaguard.search")
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(_HOMES[name]), name)
@@ -39,3 +38,23 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+class _Search(ModuleType):
+    """``kg.search`` is a function of the public surface and a sub-package: so the package answers calls.
+
+    Python binds the one name to the module as soon as anything of it is imported, whatever was there before.
+    """
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        from kappaguard.verify.lower import search
+
+        return search(*arguments, **options)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # cloudpickle sends modules by name, but only those of the plain type
+        return import_module, (self.__name__,)
+
+
+import_module("kappaguard.search")
+sys.modules["kappaguard.search"].__class__ = _Search

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -89,6 +90,22 @@ def test_table_2_has_the_papers_twelve_methods_and_five_attacks():
     assert len({cell.key for cell in cells}) == 120
     assert {cell.configuration.steps for cell in cells} == {800}
     assert cells_of("table2", 1, device="cpu")[0].key == cells[0].key
+
+
+def test_a_cell_that_was_finished_with_other_defaults_is_not_taken(tmp_path):
+    ledger = Ledger(tmp_path / "cells.sqlite")
+    (cell,) = cells_of("theorem1", 1, ["cwtm"], ["sf"])
+    ledger.add(cell, {"steps": 3}, [])
+    assert ledger.result(cell) == {"steps": 3}
+    with sqlite3.connect(ledger.path) as connection:
+        (stored,) = connection.execute("SELECT configuration FROM cells").fetchone()
+        older = {name: value for name, value in json.loads(stored).items() if name != "samples"}
+        connection.execute("UPDATE cells SET configuration = ?", (json.dumps(older),))
+    assert ledger.result(cell) == {"steps": 3}
+    with sqlite3.connect(ledger.path) as connection:
+        connection.execute("UPDATE cells SET configuration = ?", (json.dumps({**older, "l2": 0.5}),))
+    assert ledger.result(cell) is None
+    connection.close()
 
 
 def test_every_experiment_has_cells_that_can_be_configured():

@@ -13,7 +13,7 @@ from kappaguard.training.configuration import Configuration, preset
 from kappaguard.training.run import run
 from kappaguard.training.theorems.constants import Constants, claimed_kappa
 from kappaguard.training.theorems.margins import line, margin
-from kappaguard.training.theorems.rates import fit, floors, gd_rate, shb_rate
+from kappaguard.training.theorems.rates import fit, floors_by_alpha, floors_by_share, gd_rate, shb_rate
 from kappaguard.training.theorems.slack import swing
 
 
@@ -103,8 +103,16 @@ def test_with_noise_algorithm_2_has_the_rate_1_over_the_root_of_t():
 
 
 def test_the_floor_is_kappa_g_squared():
-    found = floors(40, "cwtm", "foe", [(17, 1, 1.0), (17, 4, 1.0), (17, 4, 2.0)])
+    found = floors_by_share(40, "cwtm", "foe", [(17, 1, 1.0), (17, 4, 1.0), (17, 4, 2.0)])
     lefts = [each.left for each in found]
     assert lefts == sorted(lefts)
+    assert [each.heterogeneity_squared for each in found] == pytest.approx([1.0, 1.0, 4.0])
     for each in found:
-        assert 0.3 * each.kappa_hat_g2 < each.left < 4 * each.kappa_hat_g2
+        level = each.kappa_hat * each.heterogeneity_squared
+        assert 0.3 * level < each.left < 4 * level
+
+
+def test_the_floor_falls_with_alpha():
+    low, high = floors_by_alpha(6, "cwtm", "sf", [10.0, 0.1])
+    assert low.heterogeneity_squared < high.heterogeneity_squared
+    assert low.left < high.left

@@ -11,6 +11,9 @@ from kappaguard.rules.errors import InputError
 from kappaguard.training.configuration import Configuration, preset
 from kappaguard.training.reproduce.paper import ATTACKS, TABLE_2
 
+PLACES = ("device", "data_dir")
+"""Settings that do not change what comes out."""
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -21,8 +24,13 @@ class Cell:
 
     @property
     def key(self) -> str:
-        """What tells it from all other cells: everything except where it runs and where its data is."""
-        values = {k: v for k, v in self.configuration.to_json().items() if k not in ("device", "data_dir")}
+        """What tells it from all other cells: all that is not as usual, except where it runs and where its data is.
+
+        So a setting that is added later, with a default that changes nothing, leaves the keys as they were.
+        """
+        usual = Configuration().to_json()
+        given = self.configuration.to_json()
+        values = {name: given[name] for name in given if name not in PLACES and given[name] != usual[name]}
         return json.dumps(values, sort_keys=True)
 
     @property

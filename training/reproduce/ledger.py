@@ -10,7 +10,7 @@ from typing import Any
 
 from kappaguard import __version__
 from kappaguard.rules.errors import InputError
-from kappaguard.training.reproduce.experiments import Cell
+from kappaguard.training.reproduce.experiments import PLACES, Cell
 
 _TABLE = """CREATE TABLE IF NOT EXISTS cells (
     key TEXT PRIMARY KEY, experiment TEXT, configuration TEXT, result TEXT, rows TEXT, version TEXT, finished TEXT
@@ -46,15 +46,20 @@ class Ledger:
         )
         with closing(self._open()) as connection, connection:
             connection.execute(
-                "INSERT OR IGNORE INTO cells VALUES (?, ?, ?, ?, ?, ?, datetime('now'))",
+                "INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?, ?, ?, datetime('now'))",
                 values,
             )
 
     def result(self, cell: Cell) -> dict[str, Any] | None:
-        """What came out of a cell; None if it is not finished."""
+        """What came out of a cell; None if it is not finished, or was finished with other defaults."""
         with closing(self._open()) as connection:
-            found = connection.execute("SELECT result FROM cells WHERE key = ?", (cell.key,)).fetchone()
-        return None if found is None else dict(json.loads(found[0]))
+            query = "SELECT configuration, result FROM cells WHERE key = ?"
+            found = connection.execute(query, (cell.key,)).fetchone()
+        if found is None:
+            return None
+        given = cell.configuration.to_json()
+        stored = {name: value for name, value in json.loads(found[0]).items() if name not in PLACES}
+        return dict(json.loads(found[1])) if all(given.get(name) == stored[name] for name in stored) else None
 
     def rows(self, cell: Cell) -> list[dict[str, Any]]:
         """The log of a finished cell."""

@@ -90,28 +90,35 @@ def shb_rate(horizons: list[int], rule: str, attack: str, seeds: int) -> tuple[S
 
 @dataclass(frozen=True)
 class Floor:
-    """What is left of ||grad L_H||^2 after many steps, beside the f/n share and kappa-hat G^2 of the run."""
+    """What is left of ||grad L_H||^2 after many steps, beside the largest kappa-hat_t and G^2 of the run."""
 
-    n: int
-    f: int
-    heterogeneity: float
+    configuration: Configuration
     left: float
-    kappa_hat_g2: float
+    kappa_hat: float
+    heterogeneity_squared: float
 
 
-def floors(steps: int, rule: str, attack: str, cases: list[tuple[int, int, float]]) -> list[Floor]:
-    """For (n, f, G): where Algorithm 1 ends, against the largest kappa-hat_t times G^2."""
-    result = []
-    for n, f, heterogeneity in cases:
-        given = preset("theorem1").with_values(
-            {"rule": rule, "attack": attack, "n": n, "f": f, "heterogeneity": heterogeneity, "steps": steps}
-        )
-        training = build(given.with_values({"measure": "light"}))
-        ratios, gradients = [], []
-        for _ in range(steps):
-            gradients.append(_gradient_squared(training.problem, training.state.theta))
-            ratios.append(training.step()["kappa_hat"])
-        assert training.state.output_step is not None
-        left = gradients[training.state.output_step]
-        result.append(Floor(n, f, heterogeneity, left, max(ratios) * heterogeneity**2))
-    return result
+def floor(configuration: Configuration) -> Floor:
+    """Where a run of Algorithm 1 ends, at its output."""
+    training = build(configuration.with_values({"measure": "light", "measure_every": 1}))
+    ratios, spreads, gradients = [], [], []
+    for _ in range(configuration.steps):
+        gradients.append(_gradient_squared(training.problem, training.state.theta))
+        row = training.step()
+        ratios.append(row["kappa_hat"])
+        spreads.append(row["drift"])
+    assert training.state.output_step is not None
+    return Floor(configuration, gradients[training.state.output_step], max(ratios), max(spreads))
+
+
+def floors_by_share(steps: int, rule: str, attack: str, cases: list[tuple[int, int, float]]) -> list[Floor]:
+    """On quadratics, for every (n, f, G)."""
+    base = preset("theorem1").with_values({"rule": rule, "attack": attack, "steps": steps})
+    return [floor(base.with_values({"n": n, "f": f, "heterogeneity": spread})) for n, f, spread in cases]
+
+
+def floors_by_alpha(steps: int, rule: str, attack: str, alphas: list[float]) -> list[Floor]:
+    """On logistic regression from digits, for every Dirichlet parameter."""
+    learning = {"model": "logistic", "dataset": "digits", "l2": 0.1}
+    base = preset("theorem1").with_values({"rule": rule, "attack": attack, "steps": steps, **learning})
+    return [floor(base.with_values({"alpha": alpha})) for alpha in alphas]

@@ -1,0 +1,75 @@
+"""docs/reference.md from the program itself: every command's help, every public function's signature and docstring.
+
+python -m kappaguard.reference docs
+"""
+
+from __future__ import annotations
+
+import inspect
+import io
+import sys
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import Any
+
+import kappaguard
+from kappaguard.rules.files import write
+
+PUBLIC = ("rule", "exact", "search", "check", "assert_robust")
+WIDTH = "100"
+
+
+def reference() -> str:
+    """The page."""
+    lines = ["# Reference", "", "Written by `python -m kappaguard.reference docs`.", "", "## Commands", ""]
+    lines += ["```text", _help(), "```", ""]
+    for name in commands():
+        lines += [f"### kappaguard {name}", "", "```text", _help(name), "```", ""]
+    lines += ["## Python", "", "`import kappaguard as kg`", ""]
+    for name in PUBLIC:
+        function = _function(name)
+        signature = str(inspect.signature(function)).replace("kappaguard.", "")
+        lines += [f"### kg.{name}", "", "```text", f"{name}{signature}", "```", ""]
+        lines += [inspect.getdoc(function) or "", ""]
+    return "\n".join(lines)
+
+
+def commands() -> list[str]:
+    """All commands, in the order of their names."""
+    from kappaguard.cli import app
+
+    return sorted(str(each.name or each.callback.__name__) for each in app.registered_commands if each.callback)
+
+
+def _function(name: str) -> Callable[..., Any]:
+    if name == "search":
+        from kappaguard.verify.lower import search
+
+        return search
+    public: Callable[..., Any] = getattr(kappaguard, name)
+    return public
+
+
+def _help(*command: str) -> str:
+    """What ``--help`` prints, with one width whatever the terminal."""
+    import os
+
+    from kappaguard.cli import main
+
+    before = os.environ.get("COLUMNS")
+    os.environ["COLUMNS"] = WIDTH
+    stream = io.StringIO()
+    try:
+        with redirect_stdout(stream):
+            main([*command, "--help"])
+    finally:
+        if before is None:
+            del os.environ["COLUMNS"]
+        else:
+            os.environ["COLUMNS"] = before
+    return "\n".join(line.rstrip() for line in stream.getvalue().strip().splitlines())
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1] if len(sys.argv) > 1 else "docs") / "reference.md", reference())
