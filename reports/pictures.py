@@ -82,7 +82,7 @@ def tightness(entries: Sequence[Mapping[str, Any]]) -> Picture | None:
     _inked(bar.ax)
     caption = (
         "How much of the paper's coefficient is needed: 1 (bright) would be a tight bound. What to see: none is; the "
-        "coefficients of the medians and of the trimmed mean are loosest when f is small."
+        "coefficients of the medians and of the trimmed mean are loosest (dark) where f comes near n/2."
     )
     return Picture("tightness", "Tightness over (n, f)", caption, _svg(figure), _csv(rows))
 
