@@ -13,7 +13,9 @@ and the claim at x' gives
     sum_k max(0, |output_k - mean_k| - tau)^2  <=  kappa (1/m) sum_{i in S, k} (|x_ik - mean_k| + tau)^2.
 
 The quotient of the two sides is the ratio beyond rounding. It never exceeds the ratio, it is finite unless tau is 0,
-and a claim below it is refuted whatever the last digits were. tau is ``tolerance`` times the largest entry of x.
+and a claim below it is refuted whatever the last digits were. tau is ``tolerance`` times the largest entry of x, but
+(unless the user allows it, with a tolerance of their own) never more than a thousandth of the largest honest entry: the Byzantine vectors may be as large as they like, and a rule
+that adds and subtracts them until nothing is left of the honest ones has not rounded, it was broken into.
 """
 
 from __future__ import annotations
@@ -27,6 +29,8 @@ from kappaguard.verify.exact_numbers import Vector, mean, minus
 
 FEW = 8
 """Roundings beyond those of the sums."""
+LOST = Fraction(1, 1000)
+"""Of the largest honest entry: more is never rounding."""
 DOUBLE = 2.0**-52
 """The gap between 1 and the next float64."""
 
@@ -37,11 +41,17 @@ def tolerance_for(n: int, d: int, epsilon: float = DOUBLE) -> Fraction:
 
 
 def ratio_beyond_rounding(
-    output: Sequence[Fraction], x: Sequence[Vector], subset: Sequence[int], tolerance: Fraction
+    output: Sequence[Fraction],
+    x: Sequence[Vector],
+    subset: Sequence[int],
+    tolerance: Fraction,
+    limit: Fraction | None = LOST,
 ) -> Bound:
-    """The ratio of x and S that remains when tau = tolerance * max |x_ik| is allowed, in exact arithmetic."""
-    tau = tolerance * max(abs(value) for row in x for value in row)
+    """The ratio of x and S that remains when tau is allowed, in exact arithmetic; ``limit`` None is none."""
     honest = [x[index] for index in subset]
+    tau = tolerance * max(abs(value) for row in x for value in row)
+    size = max(abs(value) for row in honest for value in row)
+    tau = min(tau, limit * size) if limit is not None and size else tau
     centre = mean(honest)
     square = _square_sum([max(Fraction(0), abs(value) - tau) for value in minus(output, centre)])
     spread = sum((_square_sum([abs(value) + tau for value in minus(row, centre)]) for row in honest), Fraction(0))

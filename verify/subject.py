@@ -33,7 +33,7 @@ from kappaguard.rules.witness import MOST_VECTORS, Witness, fractions
 from kappaguard.verify.judgement import Failed, Floats, Judgement
 from kappaguard.verify.median import Ball
 from kappaguard.verify.replay import bounds, evaluate, method_for
-from kappaguard.verify.rounding import DOUBLE, ratio_beyond_rounding, tolerance_for
+from kappaguard.verify.rounding import DOUBLE, LOST, ratio_beyond_rounding, tolerance_for
 
 MOST_CHARACTERS = 500
 
@@ -149,7 +149,8 @@ class Subject:
             return Judgement(math.inf, dataclasses.replace(witness, lower=math.inf, upper=math.inf, note=note))
         rows, output = fractions(x), fractions(returned[None])[0]
         lower, upper = bounds(Ball(output, Fraction(0)), rows, witness)
-        beyond = ratio_beyond_rounding(output, rows, witness.subset, self.tolerance(witness.d))
+        limit = LOST if self.allowed is None else None
+        beyond = ratio_beyond_rounding(output, rows, witness.subset, self.tolerance(witness.d), limit)
         settled = dataclasses.replace(witness, lower=lower, upper=upper)
         return Judgement(min(lower, beyond), settled, tuple(returned.tolist()))
 
