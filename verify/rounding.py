@@ -14,8 +14,9 @@ and the claim at x' gives
 
 The quotient of the two sides is the ratio beyond rounding. It never exceeds the ratio, it is finite unless tau is 0,
 and a claim below it is refuted whatever the last digits were. tau is ``tolerance`` times the largest entry of x, but
-(unless the user allows it, with a tolerance of their own) never more than a thousandth of the largest honest entry: the Byzantine vectors may be as large as they like, and a rule
-that adds and subtracts them until nothing is left of the honest ones has not rounded, it was broken into.
+never more than a thousandth of the largest honest entry, unless the user allows it with a tolerance of their own: the
+Byzantine vectors may be as large as they like, and a rule that adds and subtracts them until nothing is left of the
+honest ones has not rounded, it was broken into.
 """
 
 from __future__ import annotations

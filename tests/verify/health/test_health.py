@@ -102,13 +102,19 @@ def test_what_is_warned_of(rule, check):
 
 
 @pytest.mark.parametrize(
-    "rule", [rules.in_place, rules.Remembering, rules.in_single, rules.by_norms, rules.sums, rules.nan_is_contagious]
+    "rule", [rules.in_place, rules.Remembering, rules.in_single, rules.by_norms, rules.nan_is_contagious]
 )
 def test_a_warning_does_not_refute(rule):
     health = found(rule)
     assert health.findings
     assert not any(finding.refutes for finding in health.findings)
     assert health.witness is None
+
+
+def test_huge_vectors_that_drown_the_honest_ones_refute() -> None:
+    finding = named(found(rules.sums), "cancellation")
+    assert finding is not None
+    assert finding.refutes
 
 
 def test_an_offset_refutes_a_claim_that_the_judged_ratio_exceeds():
