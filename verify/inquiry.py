@@ -13,8 +13,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 from kappaguard.rules.errors import InputError
 from kappaguard.rules.witness import Bound, Witness
 from kappaguard.search.result import KappaResult
@@ -27,9 +25,6 @@ from kappaguard.verify.verdict import Effort, Verdict
 
 BUDGET = 3.0
 """Seconds of search; with it a grid of 8 rules and 3 (n, f) takes under two minutes on two cores."""
-
-MOST_EXTREMAL = 200
-"""Beyond so many vectors the inputs of known lower bounds are left to the search."""
 
 Finder = Callable[..., KappaResult]
 Known = Sequence[tuple[str, Witness]]
@@ -87,7 +82,7 @@ def _phases(
         draft = _proved(inquiry, under, draft)
         if draft.verdict != "open":
             return draft
-    elif inquiry.f:
+    else:
         begin("the inputs of known lower bounds")
         draft = _extremal(under, draft)
         if draft.verdict != "open":
@@ -136,20 +131,17 @@ def _proved(inquiry: Inquiry, under: Subject, draft: Verdict) -> Verdict:
 
 
 def _extremal(under: Subject, draft: Verdict) -> Verdict:
-    """The worst of a few inputs that are extremal for some rule: for a slow one, more than a search gets to."""
-    from kappaguard.verify.exact import known_inputs
+    """The worst of the inputs of known lower bounds."""
+    from kappaguard.verify.known import judged
 
-    if under.n > MOST_EXTREMAL:
+    found = judged(under)
+    if not found:
         return draft
-    judged = [
-        under.judge(under.witness(np.array(x, dtype=object), honest, found_by))
-        for x, honest, found_by in known_inputs(under.n, under.f)
-    ]
-    effort = Effort(evaluations=len(judged), adversaries=("known lower bounds",))
-    worst = max(judged, key=lambda judgement: judgement.ratio)
+    worst = max(found, key=lambda judgement: judgement.ratio)
+    draft = replace(draft, effort=Effort(evaluations=len(found), adversaries=("known lower bounds",)))
     if worst.ratio > draft.bound:
-        return _refuted(replace(draft, effort=effort), worst, f"the input {worst.witness.found_by!r} refutes it")
-    return replace(draft, effort=effort, lower=worst.ratio, witness=worst.witness, output=worst.output)
+        return _refuted(draft, worst, f"the input {worst.witness.found_by!r} refutes it")
+    return replace(draft, lower=worst.ratio, witness=worst.witness, output=worst.output)
 
 
 def _searched(inquiry: Inquiry, under: Subject, draft: Verdict, finder: Finder | None) -> Verdict:

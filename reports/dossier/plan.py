@@ -10,8 +10,7 @@ from typing import Any
 from kappaguard.rules.checks import require_count, require_positive
 from kappaguard.rules.errors import InputError
 from kappaguard.rules.witness import Witness
-from kappaguard.search.result import KappaResult
-from kappaguard.verify.subject import require_few
+from kappaguard.verify.subject import require_few, subject
 from kappaguard.verify.verdict import number
 
 N, F = 17, 4
@@ -62,11 +61,19 @@ def plan_from_json(text: str) -> Plan:
     return Plan(**json.loads(text))
 
 
-def bound(result: KappaResult, plan: Plan) -> dict[str, Any]:
-    """A lower bound as JSON, its witness saved."""
+def bound(plan: Plan, d: int | None = None) -> dict[str, Any]:
+    """The best lower bound that the search and the inputs of known lower bounds give, its witness saved."""
+    from kappaguard.verify.known import judged
+    from kappaguard.verify.lower import search
+
+    result = search(plan.rule, plan.n, plan.f, d=d, budget=plan.budget, seed=plan.seed)
+    lower, witness = result.lower, result.witness
+    for judgement in judged(subject(plan.rule, plan.n, plan.f), d):
+        if witness is None or judgement.ratio > lower:
+            lower, witness = judgement.ratio, judgement.witness
     return {
-        "lower": number(result.lower),
-        "witness": plan.keep(result.witness),
+        "lower": number(lower),
+        "witness": plan.keep(witness),
         "evaluations": result.stats.evaluations,
         "seconds": result.stats.seconds,
     }

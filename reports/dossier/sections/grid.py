@@ -8,7 +8,6 @@ from typing import Any
 from kappaguard.reports.dossier.plan import Plan, bound
 from kappaguard.rules.errors import InputError
 from kappaguard.verify.coefficients import OURS
-from kappaguard.verify.lower import search
 
 SHARES = (0.1, 0.2, 0.3, 0.4)
 
@@ -34,7 +33,7 @@ def _cell(plan: Plan) -> dict[str, Any]:
     best, value = best_rule(plan.n, plan.f)
     row = {"n": plan.n, "f": plan.f, "least": least, "best": best, "best_value": value}
     try:
-        return row | bound(search(plan.rule, plan.n, plan.f, budget=plan.budget, seed=plan.seed), plan)
+        return row | bound(plan)
     except InputError as error:
         return row | {"refused": str(error)}
 

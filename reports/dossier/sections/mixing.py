@@ -9,7 +9,6 @@ from typing import Any
 
 from kappaguard.reports.dossier.plan import Plan, bound
 from kappaguard.rules.errors import InputError
-from kappaguard.verify.lower import search
 
 STEPS = ("", "nnm+", "bucketing(s=2)+")
 
@@ -21,7 +20,7 @@ def compute(plan: Plan) -> dict[str, Any]:
 
 def _row(plan: Plan) -> dict[str, Any]:
     try:
-        return {"rule": plan.rule} | bound(search(plan.rule, plan.n, plan.f, budget=plan.budget, seed=plan.seed), plan)
+        return {"rule": plan.rule} | bound(plan)
     except InputError as error:
         return {"rule": plan.rule, "refused": str(error)}
 
