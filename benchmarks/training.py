@@ -244,6 +244,7 @@ def main() -> None:
         for model, rule, attack in wanted:
             progress.update(task, description=f"{model} {rule} {attack}")
             rows.append(measure(model, rule, attack, read, arguments.blocks, arguments.compared))
+            progress.console.print(" | ".join(cells(rows[-1])), highlight=False)
             progress.advance(task)
     table = Table(title=f"kappaguard against ByzFL, one step, {read.name}")
     for heading in HEADINGS:

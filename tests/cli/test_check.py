@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import re
 import subprocess
@@ -266,3 +267,14 @@ def test_rotation_is_asked_for(project, capsys):
     # a finding comes with an example that shows it
     x = found[1][0]["example"]["x"]
     assert (len(x), len(x[0])) == (5, 3)
+
+
+@pytest.mark.skipif(importlib.util.find_spec("byzfl") is None, reason="byzfl is not installed")
+def test_a_peer_as_it_is(project, capsys):
+    """The README's example: the claim is the paper's, without being stated."""
+    status, output, _ = run(capsys, "byzfl:GeometricMedian", "-n", "10", "-f", "2")
+    assert status == 1
+    assert "refuted: kappa* <= 4*(1+f/(n-2*f))**2 = 7.11111 for byzfl:GeometricMedian at n = 10, f = 2" in output
+    (path,) = re.findall(r"^witness: (.*)$", output, re.MULTILINE)
+    assert path == ".kappaguard/witnesses/byzfl-geometricmedian-n10-f2-03e2fbc50c.json"
+    assert main(["replay", path]) == 0
