@@ -40,6 +40,7 @@ SUBSETS = 5_000
 """Up to this many sets S are looked at for one input."""
 REFUSALS = 30
 """After so many refused inputs the next one must be better by more than a trifle."""
+PART = 0.02
 CHUNK = 1 << 20
 """How many numbers are handed to the rule at once."""
 
@@ -101,6 +102,7 @@ class Arena:
         self.started = time.perf_counter()
         self._criterion = criterion_named(self.criterion)
         self._refused, self._refusals = -math.inf, 0
+        self._pace = 8
 
     @property
     def m(self) -> int:
@@ -139,15 +141,18 @@ class Arena:
         order = self.arrangement if arrangement is None else tuple(arrangement)
         widened = self._widened(x)
         values = np.full(len(x), -np.inf)
-        step = max(1, CHUNK // (self.n * widened.shape[-1]))
+        most = max(1, CHUNK // (self.n * widened.shape[-1]))
         start = 0
         while start < len(x):
             self._check()
-            stop = start + int(min(step, self.evaluations - self.used, len(x) - start))
+            size = most if math.isinf(self.budget) else min(most, self._pace)
+            stop = start + int(min(size, self.evaluations - self.used, len(x) - start))
+            before = self.seconds
             values[start:stop] = self._evaluate(widened[start:stop], order)
-            # a slow rule is not handed more at once than it does in a tenth of the budget
-            pace = self.seconds / max(1, self.used)
-            step = max(1, min(step, int(min(self.budget, 10.0) / 10 / max(pace, 1e-7))))
+            # a slow rule is not handed more at once than it does in a small part of the budget; without a budget in
+            # seconds the clock must not matter
+            quick = self.seconds - before < PART * self.budget
+            self._pace = max(1, 2 * (stop - start) if quick else (stop - start) // 2)
             start = stop
         return values
 

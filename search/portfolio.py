@@ -38,14 +38,15 @@ ADVERSARIES: tuple[tuple[Adversary, float], ...] = (
     (Structured(), 2.0),
     (Extremal(), 2.0),
     (Levels(), 2.0),
-    (CovarianceMatrixAdaptation(), 2.0),
-    (Frames(), 1.0),
     (LocalSearch(), 1.0),
+    (Frames(), 1.0),
     (CellAscent(), 1.0),
+    (CovarianceMatrixAdaptation(), 2.0),
     (DifferentialEvolution(), 0.3),
     (Attacks(), 0.3),
     (GradientAscent(), 0.7),
 )
+"""With their weights; in the order of their first slices, those that import much last."""
 
 
 @dataclass
@@ -60,9 +61,11 @@ class Arm:
     alive: bool = True
 
     def score(self, best: float, total: float) -> float:
-        """The upper confidence bound."""
+        """The upper confidence bound; without any, it is next."""
+        if not self.spent:
+            return math.inf
         share = self.earnings / best if best > 0 else 0.0
-        return share + self.weight * math.sqrt(math.log(total + 2) / max(self.spent, 1e-9))
+        return share + self.weight * math.sqrt(math.log(total + 2) / self.spent)
 
 
 def hunt(arena: Arena, seed: int, adversaries: Sequence[tuple[Adversary, float]] = ADVERSARIES) -> bool:

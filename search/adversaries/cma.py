@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ MOST_PARAMETERS = 80
 WORST = 1e300
 SLICE = 10
 STEPS = (0.003, 0.03, 0.3)
+LOADING = 2.0
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,10 @@ class CovarianceMatrixAdaptation(Adversary):
 
     name = "cma-es"
     generations: int = 250
+
+    def applies(self, arena: Arena) -> bool:
+        """A short budget is not spent on importing it."""
+        return arena.budget >= LOADING or "cmaes" in sys.modules
 
     def run(self, arena: Arena, generator: np.random.Generator) -> Iterator[None]:
         """Restart for ever: mostly from the pool, else at random."""

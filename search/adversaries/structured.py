@@ -20,6 +20,7 @@ from kappaguard.search.arena import Arena, Floats
 PLACES = (1.0, -1.0, 0.0, 2.0, 0.5, -2.0, 1.5, -0.5, 3.0, 0.999, -0.999, 1.001, 10.0, -10.0, 1e3, 1e8, 1e17)
 SLICE = 256
 MOST_SPLITS = 24
+WIDEST = 32
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ def _splits(total: int) -> list[int]:
 
 def _without_spread(arena: Arena, _: np.random.Generator) -> Iterator[Floats]:
     n, m, f = arena.n, arena.m, arena.f
-    widest = arena.dimensions()[-1]
+    widest = min(arena.dimensions()[-1], WIDEST)
     for centre in (0.0, 1.0):
         for far in (1.0, -1.0, 1e-3, 1e3, 1e6, 1e17):
             x = np.full((n, 1), centre)

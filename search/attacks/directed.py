@@ -18,10 +18,12 @@ class Directed(Attack):
     """All Byzantine workers send mean + eta a (paper, appendix on Byzantine attacks).
 
     If eta is None, every step takes the eta that maximises ||F(x) - mean|| for the rule F under attack, as in the
-    paper's optimised attacks, over both signs; see ``kappaguard.search.attacks.line``.
+    paper's optimised attacks: over both signs, or with ``positive`` over eta >= 0 as in the paper. The larger distance
+    need not be the larger damage: FOE with eta < 0 sends a larger multiple of the mean.
     """
 
     eta: float | None = None
+    positive: bool = False
 
     def __post_init__(self) -> None:
         if self.eta is not None and not math.isfinite(self.eta):
@@ -30,7 +32,9 @@ class Directed(Attack):
     @property
     def label(self) -> str:
         """The name, with eta if it is fixed."""
-        return self.name if self.eta is None else f"{self.name}(eta={self.eta:g})"
+        if self.eta is not None:
+            return f"{self.name}(eta={self.eta:g})"
+        return f"{self.name}(positive=True)" if self.positive else self.name
 
     @property
     def needs_rule(self) -> bool:
@@ -52,5 +56,5 @@ class Directed(Attack):
             return Action(repeated(mean + (self.eta or 0.0) * direction, f), eta=self.eta)
         if rule is None:
             raise InputError(f"{self.name} needs the rule that it attacks, or a fixed eta")
-        best = strongest(rule, honest, f, mean, direction, total)
+        best = strongest(rule, honest, f, mean, direction, total, self.positive)
         return Action(repeated(mean + best.eta * direction, f), eta=best.eta, error=best.error)

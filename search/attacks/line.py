@@ -25,16 +25,22 @@ LEVEL = 50.0
 
 
 def strongest(
-    rule: Aggregation, honest: Array, f: int, mean: Array, direction: Array, total: Total = whole
+    rule: Aggregation,
+    honest: Array,
+    f: int,
+    mean: Array,
+    direction: Array,
+    total: Total = whole,
+    positive: bool = False,
 ) -> Candidate:
-    """The best eta, of either sign, and the error that it leads to; see ``Attack.act`` for ``total``."""
+    """The best eta, of either sign or not negative, and the error that it leads to; ``total``: see ``Attack.act``."""
     reduced = reduce(honest, mean, direction, total)
     if not np.any(reduced.direction):
         return Candidate(0.0, error_at(rule, honest, f, mean, direction, 0.0) if total is whole else 0.0)
     if isinstance(rule, Rule) and rule.traits.rotates:
         known: Rule = rule
         reach = LEVEL if ends_in_median(known) else MOST
-        return maximise(lambda etas: reduced.errors(known, etas, f), reduced.unit, reach=reach)[0]
+        return maximise(lambda etas: reduced.errors(known, etas, f), reduced.unit, reach=reach, positive=positive)[0]
     if isinstance(rule, Rule) and columns.applies(rule):
         known = rule
         seen = columns.sample(honest, mean, direction)
@@ -44,7 +50,7 @@ def strongest(
             squares: NDArray[np.float64] = total(seen.squares(known, etas, f, reduced))
             return np.sqrt(squares)
 
-        found = maximise(estimated, reduced.unit, CONFIRMED if sampled else 1)
+        found = maximise(estimated, reduced.unit, CONFIRMED if sampled else 1, positive=positive)
         if len(found) == 1:
             return found[0]
         confirmed = [_confirmed(rule, honest, f, mean, direction, each, reduced, total) for each in found]
@@ -53,7 +59,7 @@ def strongest(
     def directly(etas: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.array([error_at(rule, honest, f, mean, direction, float(eta)) for eta in etas])
 
-    return maximise(directly, reduced.unit)[0]
+    return maximise(directly, reduced.unit, positive=positive)[0]
 
 
 def error_at(rule: Aggregation, honest: Array, f: int, mean: Array, direction: Array, eta: float) -> float:

@@ -37,19 +37,22 @@ class Candidate:
     error: float
 
 
-def maximise(errors: Errors, unit: float, count: int = 1, reach: float = MOST) -> list[Candidate]:
+def maximise(
+    errors: Errors, unit: float, count: int = 1, reach: float = MOST, positive: bool = False
+) -> list[Candidate]:
     """The best ``count`` numbers that are apart from each other, the best one first.
 
-    ``unit`` is the scale on which the function changes; it is searched up to ``reach`` units in both directions.
+    ``unit`` is the scale on which the function changes; it is searched up to ``reach`` units in both directions, or
+    only upwards from 0 if ``positive``.
     """
-    positive = np.concatenate(
+    steps = np.concatenate(
         [
             np.geomspace(LEAST, NEAR, BELOW, endpoint=False),
             np.geomspace(NEAR, FAR, DENSE, endpoint=False),
             np.geomspace(FAR, reach, ABOVE),
         ]
     )
-    etas = unit * np.concatenate([-positive[::-1], [0.0], positive])
+    etas = unit * np.concatenate([[] if positive else -steps[::-1], [0.0], steps])
     values = _clean(errors(etas))
     for peaks in PEAKS:
         finer = _around_peaks(etas, values, peaks)

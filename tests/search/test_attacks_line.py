@@ -112,3 +112,15 @@ def test_a_peak_right_before_a_jump_is_found_and_kept():
 def test_not_a_number_never_wins():
     (found,) = maximise(lambda etas: np.where(etas > 3, np.nan, np.abs(etas)), 1.0)
     assert found.eta < -9_000
+
+
+@pytest.mark.parametrize("name", ["krum", "cwtm", "nnm+cwmed"])
+def test_without_negative_eta_it_is_the_best_of_the_others(name):
+    x = honest_vectors("gaussian", 7, 12, seed=6)
+    mean, direction = x.mean(axis=0), -x.std(axis=0)
+    rule = parse(name, f=2)
+    found = strongest(rule, x, 2, mean, direction, positive=True)
+    assert found.eta >= 0
+    every = [error_at(rule, x, 2, mean, direction, eta) for eta in GRID]
+    assert found.error >= 0.99 * max(every)
+    assert strongest(rule, x, 2, mean, direction).error >= 0.999 * found.error

@@ -89,6 +89,7 @@ def test_table_2_has_the_papers_twelve_methods_and_five_attacks():
     assert len(cells) == 120
     assert len({cell.key for cell in cells}) == 120
     assert {cell.configuration.steps for cell in cells} == {800}
+    assert "foe(positive=True)" in {cell.configuration.attack for cell in cells}
     assert cells_of("table2", 1, device="cpu")[0].key == cells[0].key
 
 

@@ -18,7 +18,8 @@ def table(done: Done) -> list[list[str]]:
     """One line per rule and attack: mean and deviation over the seeds of the best accuracy, and the paper's."""
     groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for cell, result in done:
-        groups.setdefault((cell.configuration.rule, cell.configuration.attack), []).append(result)
+        attack = cell.configuration.attack.partition("(")[0]
+        groups.setdefault((cell.configuration.rule, attack), []).append(result)
     return [_line(rule, attack, results) for (rule, attack), results in groups.items()]
 
 
