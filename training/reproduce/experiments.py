@@ -12,7 +12,7 @@ from kappaguard.training.configuration import Configuration, preset
 from kappaguard.training.reproduce.paper import ATTACKS, TABLE_2
 
 AS_IN_THE_PAPER = {"alie": "alie(positive=True)", "foe": "foe(positive=True)"}
-"""The paper optimises over eta >= 0; both signs reach a larger distance, but often do less damage."""
+"""The paper optimises over eta >= 0. Both signs reach a larger distance, which may be less damage, or more."""
 
 PLACES = ("device", "data_dir")
 """Settings that do not change what comes out."""
