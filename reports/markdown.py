@@ -57,6 +57,8 @@ def _section(claim: Mapping[str, Any]) -> list[str]:
     lines = ["", f"### {escaped(claim['name'])}: {claim['verdict']}", "", f"Source: {escaped(claim['source'])}."]
     if claim.get("corrects"):
         lines[-1] += f" Corrects {escaped(claim['corrects'])}."
+    if not claim["as_expected"]:
+        lines[-1] += f" **Changed: the recorded verdict is {claim['expected']}.**"
     if claim.get("error"):
         lines += ["", f"The check failed: {escaped(claim['error'])}"]
     if claim.get("detail"):

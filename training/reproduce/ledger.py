@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from kappaguard import __version__
+import kappaguard
 from kappaguard.rules.errors import InputError
 from kappaguard.training.reproduce.experiments import PLACES, Cell
 
@@ -42,7 +42,7 @@ class Ledger:
             json.dumps(cell.configuration.to_json()),
             json.dumps(result),
             json.dumps(rows),
-            __version__,
+            kappaguard.__version__,
         )
         with closing(self._open()) as connection, connection:
             connection.execute(

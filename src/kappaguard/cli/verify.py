@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -51,7 +52,8 @@ def verify(
                     outcomes.append(outcome)
                     bar.done()
             except KeyboardInterrupt:
-                _write(outcomes, effort, False, out, (), None)
+                with _deaf():
+                    _write(outcomes, effort, False, out, (), None)
                 typer.echo(
                     f"interrupted: {len(outcomes)} of {len(every)} claims are done; run again to go on", err=True
                 )
@@ -60,6 +62,22 @@ def verify(
     except OSError as error:
         raise InputError(f"cannot write to {out}: {error.strerror or error}") from None
     return _conclude(outcomes, path)
+
+
+@contextmanager
+def _deaf() -> Iterator[None]:
+    """Without minding Ctrl-C, which impatient people press again while the report is written."""
+    import signal
+    import threading
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 class _Bar:

@@ -12,6 +12,7 @@ import time
 import pytest
 
 from kappaguard.cli import main
+from kappaguard.reports.table import Place
 from kappaguard.verify.claims.claim import Claim, Finding
 from kappaguard.verify.claims.registry import claims as every_claim
 
@@ -23,6 +24,13 @@ def claim(name="sound", expected="proved", statement="a statement", detail="Fine
         return Finding("proved", ("exact",), 1.0, 2.0, detail)
 
     return Claim(name, statement, "a source", expected, check)
+
+
+@pytest.fixture(autouse=True)
+def small_table(monkeypatch):
+    """The table of kappa* has tests of its own, and takes minutes."""
+    monkeypatch.setattr("kappaguard.reports.collect.places", lambda effort: [Place("cwtm", 5, 1)])
+    monkeypatch.setattr("kappaguard.reports.collect.SEARCHED", ("cwtm",))
 
 
 @pytest.fixture
