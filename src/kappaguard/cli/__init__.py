@@ -5,6 +5,7 @@ Exit codes: 0 holds, 1 refuted, 2 the request itself is wrong (one line on stder
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Sequence
 from typing import Annotated, cast
@@ -65,6 +66,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         status = app(given or ["--help"], prog_name="kappaguard", standalone_mode=False)
     except typer.Abort:
+        if arguments is None:
+            # the program ends: another Ctrl-C must not turn its exit code into something else
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
         return INTERRUPTED
     except Exception as error:
         _complain(_fault(error))
