@@ -123,7 +123,7 @@ class Arena:
         """The dimensions to search in, rising; the widest is enough for every Gram matrix of n points."""
         if self.dimension is not None:
             return tuple(sorted({min(self.dimension, d) for d in (1, 2, 3, self.dimension)}))
-        return tuple(sorted({d for d in (1, 2, 3, 5, self.n - 1) if d < max(2, self.n)}))
+        return tuple(sorted({d for d in (1, 2, 3, 5, self.n - 1) if 1 <= d < max(2, self.n)}))
 
     def spend(self, evaluations: int) -> None:
         """Count work that is not an evaluation as so many."""

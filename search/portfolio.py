@@ -35,8 +35,8 @@ UNIT = 512
 """A slice of this many evaluations counts as one."""
 
 ADVERSARIES: tuple[tuple[Adversary, float], ...] = (
-    (Structured(), 2.0),
     (Extremal(), 2.0),
+    (Structured(), 2.0),
     (Levels(), 2.0),
     (LocalSearch(), 1.0),
     (Frames(), 1.0),

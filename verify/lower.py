@@ -75,6 +75,8 @@ def search(
         budget = math.inf if evaluations is not None else 10.0
     if isinstance(budget, bool) or not isinstance(budget, int | float) or not budget > 0:
         raise InputError(f"the budget must be a positive number of seconds, got {budget!r}")
+    if isinstance(target, bool) or not isinstance(target, int | float | Fraction | None):
+        raise InputError(f"the target must be a number, got {target!r}")
     under = subject(rule, n, f, tolerance=tolerance)
     hunter = _Hunter(under, target, seed)
     arena = Arena(
@@ -83,7 +85,7 @@ def search(
         f,
         budget=float(budget),
         evaluations=math.inf if evaluations is None else evaluations,
-        target=math.inf if target is None else float(target),
+        target=math.inf if target is None else _float(target),
         dimension=d,
         settles=hunter.settles,
     )
@@ -105,6 +107,14 @@ def search(
     lower: Bound = Fraction(0) if judgement is None else _bound(judgement)
     witness = None if judgement is None else judgement.witness
     return KappaResult(under.name, n, f, lower, math.inf if lower == math.inf else None, witness, None, None, stats)
+
+
+def _float(value: Fraction | float) -> float:
+    """As a float; infinite beyond their range."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
 
 
 def _bound(judgement: Judgement) -> Bound:
@@ -173,7 +183,7 @@ class _Hunter:
         keep = KEEP
         if self.target is not None and candidate.ratio > self.target > 0 and math.isfinite(candidate.ratio):
             # half of what there is beyond the target may go
-            keep = min(keep, (1 + float(self.target) / candidate.ratio) / 2)
+            keep = min(keep, (1 + _float(self.target) / candidate.ratio) / 2)
         try:
             witness = shrink(
                 under.name,

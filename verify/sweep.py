@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
+import importlib.util
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import kappaguard
+from kappaguard.rules.adapters.spec import split_pipeline
 from kappaguard.rules.errors import InputError
-from kappaguard.search.engines import spread
+from kappaguard.rules.files import is_file
+from kappaguard.search.engines import Died, spread
 from kappaguard.search.ledger import ledger
 from kappaguard.verify.lower import search
 from kappaguard.verify.verdict import number
+
+DIED = "its process died: the rule crashed it, or used up the memory"
 
 
 @dataclass(frozen=True)
@@ -29,8 +36,28 @@ class Cell:
 
     @property
     def key(self) -> str:
-        """All that the result depends on, as a text."""
-        return json.dumps(asdict(self), sort_keys=True)
+        """All that the result depends on, as a text: the request, our version, and the file of a rule that has one."""
+        about = {**asdict(self), "version": kappaguard.__version__, "source": _digest(self.rule)}
+        return json.dumps(about, sort_keys=True)
+
+
+def _digest(rule: str) -> str | None:
+    """A hash of the files and modules that the rule's name mentions; None for built-in names."""
+    digest = hashlib.sha256()
+    for stage in split_pipeline(rule):
+        where, colon, _ = stage.strip().partition(":")
+        if not colon:
+            continue
+        path = Path(where)
+        if not where.endswith(".py"):
+            try:
+                found = importlib.util.find_spec(where)
+            except (ImportError, ValueError):
+                continue
+            path = Path(found.origin) if found is not None and found.origin else path
+        if is_file(path):
+            digest.update(path.read_bytes())
+    return digest.hexdigest() if ":" in rule else None
 
 
 def run(cell: Cell) -> dict[str, Any]:
@@ -69,12 +96,20 @@ def sweep(
 ) -> list[dict[str, Any]]:
     """The results of all cells, in their order; those that the store has already are not computed again."""
     with ledger(store) as finished:
-        missing = [cell for cell in dict.fromkeys(cells) if cell.key not in finished]
+        keys = {cell: cell.key for cell in cells}
+        missing = [cell for cell in keys if keys[cell] not in finished]
+        failed: dict[Cell, dict[str, Any]] = {}
         done = len(cells) - len(missing)
         report(done, len(cells))
         if missing:
-            for place, result in spread(run, missing, engine, address, jobs):
-                finished[missing[place].key] = json.dumps(result)
+            for place, found in spread(run, missing, engine, address, jobs):
+                cell = missing[place]
+                result = {**asdict(cell), "error": DIED} if isinstance(found, Died) else found
+                # what failed may work the next time: the file may be mended, memory may be free
+                if "error" in result:
+                    failed[cell] = result
+                else:
+                    finished[keys[cell]] = json.dumps(result)
                 done += 1
                 report(done, len(cells))
-        return [json.loads(finished[cell.key]) for cell in cells]
+        return [failed[cell] if cell in failed else json.loads(finished[keys[cell]]) for cell in cells]

@@ -7,6 +7,7 @@ any order. Function and items must be picklable; results do not depend on the en
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from kappaguard.rules.errors import InputError
@@ -23,8 +24,11 @@ def spread(
     engine: str = "local",
     address: str | None = None,
     jobs: int | None = None,
-) -> Iterator[tuple[int, Result]]:
-    """Apply a function to all items on an engine; ``jobs`` processes for the local one, ``address`` for a cluster."""
+) -> Iterator[tuple[int, Result | Died]]:
+    """Apply a function to all items on an engine; ``jobs`` processes for the local one, ``address`` for a cluster.
+
+    An item whose process dies gives ``Died()`` (on a cluster, when that is tired of trying again: an error).
+    """
     runner = _runner(engine)
     if engine == "local" and address is not None:
         raise InputError("the local engine has no address; add --engine dask or --engine ray")
@@ -41,6 +45,11 @@ def _runner(engine: str) -> Callable[..., Iterator[tuple[int, Any]]]:
     else:
         raise InputError(f"no engine is called {engine!r}; there are {', '.join(ENGINES)}")
     return run
+
+
+@dataclass(frozen=True)
+class Died:
+    """Instead of a result: the process that worked on the item ended, by a crash or for want of memory."""
 
 
 def placed(function: Callable[[Any], Any], place: int, item: Any) -> tuple[int, Any]:

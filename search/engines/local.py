@@ -2,19 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from kappaguard.search.engines import placed
+from kappaguard.search.engines import Died, placed
 
 
 def run(
     function: Callable[[Any], Any], items: Sequence[Any], address: str | None, jobs: int | None
 ) -> Iterator[tuple[int, Any]]:
-    """As many processes as ``jobs``, or as there are cores."""
-    from joblib import Parallel, delayed, parallel_config
+    """As many processes as ``jobs``, or as there are cores.
+
+    A process that dies takes the whole pool with it. Then what is left is done one by one, each in a new process, so
+    that it shows which item it was.
+    """
+    from joblib.externals.loky.process_executor import TerminatedWorkerError
 
     del address
-    with parallel_config(backend="loky", n_jobs=jobs or -1, inner_max_num_threads=1):
+    left = dict(enumerate(items))
+    try:
+        for place, result in _pool(function, left, jobs or -1):
+            del left[place]
+            yield place, result
+    except TerminatedWorkerError:
+        for place, item in left.items():
+            try:
+                yield from _pool(function, {place: item}, 2)
+            except TerminatedWorkerError:
+                yield place, Died()
+
+
+def _pool(function: Callable[[Any], Any], items: Mapping[int, Any], jobs: int) -> Iterator[tuple[int, Any]]:
+    from joblib import Parallel, delayed, parallel_config
+
+    with parallel_config(backend="loky", n_jobs=jobs, inner_max_num_threads=1):
         parallel = Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch="2*n_jobs")
-        yield from parallel(delayed(placed)(function, place, item) for place, item in enumerate(items))
+        yield from parallel(delayed(placed)(function, place, item) for place, item in list(items.items()))

@@ -126,3 +126,33 @@ def test_search_is_a_package_and_a_function() -> None:
     assert kappaguard.search is kg.search
     assert callable(kg.search)
     assert pickle.loads(pickle.dumps(kg.search)) is kg.search
+
+
+def test_one_vector_and_one_dimension() -> None:
+    assert kg.search("cwtm", n=1, f=0, evaluations=100).lower == 0
+
+    def only_in_one_dimension(x: np.ndarray) -> np.ndarray:
+        if x.shape[1] != 1:
+            raise ValueError("d = 1 only")
+        return np.median(x, axis=0)
+
+    result = kg.search(only_in_one_dimension, n=5, f=1, d=1, evaluations=300)
+    assert 0.9 < result.lower <= 1
+
+
+def test_a_slow_rule_gets_the_best_inputs_first() -> None:
+    def slow(x: np.ndarray) -> np.ndarray:
+        return np.median(x, axis=0)
+
+    result = kg.search(slow, n=5, f=1, evaluations=24)
+    assert 0.99 < result.lower <= 1
+
+
+@pytest.mark.parametrize("target", [10**400, Fraction(10) ** 500, math.inf])
+def test_a_target_beyond_floats(target: Fraction) -> None:
+    assert kg.search("cwmed", n=5, f=1, evaluations=200, target=target).lower <= 1
+
+
+def test_a_target_that_is_no_number() -> None:
+    with pytest.raises(InputError, match="target"):
+        kg.search("cwmed", n=5, f=1, target="x")

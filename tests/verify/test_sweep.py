@@ -132,3 +132,32 @@ def test_unknown_engines_and_addresses_are_refused(tmp_path: Path) -> None:
         sweep(CELLS[:1], tmp_path / "a.sqlite", engine="slurm")
     with pytest.raises(InputError, match="no address"):
         sweep(CELLS[:1], tmp_path / "b.sqlite", address="tcp://here:1")
+
+
+MEDIAN = "import numpy as np\n\n\ndef r(x):\n    return np.median(x, axis=0)\n"
+
+
+def test_a_rule_that_was_changed_is_searched_again(tmp_path: Path) -> None:
+    path, store = tmp_path / "changing.py", tmp_path / "sweep.sqlite"
+    cells = [Cell(f"{path}:r", 5, 1, evaluations=200)]
+    path.write_text(MEDIAN)
+    assert sweep(cells, store, jobs=1)[0]["lower"] == pytest.approx(1.0)
+    path.write_text(MEDIAN.replace("np.median(x, axis=0)", "x.mean(axis=0)"))
+    assert sweep(cells, store, jobs=1)[0]["lower"] == "inf"
+
+
+def test_what_failed_is_tried_again(tmp_path: Path) -> None:
+    path, store = tmp_path / "missing.py", tmp_path / "sweep.sqlite"
+    cells = [Cell(f"{path}:r", 5, 1, evaluations=200)]
+    assert "error" in sweep(cells, store, jobs=1)[0]
+    path.write_text(MEDIAN)
+    assert "error" not in sweep(cells, store, jobs=1)[0]
+
+
+def test_a_rule_that_crashes_its_process_costs_only_itself(tmp_path: Path) -> None:
+    path = tmp_path / "crashing.py"
+    path.write_text("import os, signal\n\n\ndef r(x):\n    os.kill(os.getpid(), signal.SIGSEGV)\n")
+    cells = [Cell(f"{path}:r", 5, 1, evaluations=200), Cell("cwmed", 5, 1, evaluations=200)]
+    crashed, sound = sweep(cells, tmp_path / "sweep.sqlite", jobs=2)
+    assert "its process died" in crashed["error"]
+    assert sound["lower"] > 0.5

@@ -7,7 +7,8 @@ from functools import cache
 from typing import Any
 
 from kappaguard.rules.checks import require_count
-from kappaguard.search.engines import spread
+from kappaguard.rules.errors import InputError
+from kappaguard.search.engines import Died, spread
 from kappaguard.training.data.dataset import Dataset
 from kappaguard.training.reproduce.experiments import Cell
 from kappaguard.training.reproduce.ledger import Ledger
@@ -42,7 +43,10 @@ def sweep(
             ledger.add(cell, result, rows)
             yield cell, result
         return
-    for place, (result, rows) in spread(finish, left, engine, address, jobs):
+    for place, outcome in spread(finish, left, engine, address, jobs):
+        if isinstance(outcome, Died):
+            raise InputError("a process of the experiment died, out of memory perhaps; start again to go on")
+        result, rows = outcome
         ledger.add(left[place], result, rows)
         yield left[place], result
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -36,14 +38,15 @@ def search(
     """A lower bound on kappa* with a witness: the input with the largest ratio found."""
     from kappaguard.verify.lower import search as find
 
-    with _Bar(budget if evaluations is None else None) as bar:
+    # what the rule prints is not ours to put into the output
+    with _Bar(budget if evaluations is None else None) as bar, redirect_stdout(sys.stderr):
         result = find(
             rule, n, f, d=d, budget=budget, evaluations=evaluations, seed=seed, report=None if as_json else bar.report
         )
     path = None
     if result.witness is not None:
         path = result.witness.save(save or Path(".kappaguard/search") / result.witness.file_name)
-    typer.echo(_json(result, path) if as_json else _text(result, path))
+    typer.echo(_json(result, path) if as_json else _text(result, path, fixed=d is not None))
 
 
 class _Bar:
@@ -54,8 +57,6 @@ class _Bar:
         self.report: Callable[[Progress], None] | None = None
 
     def __enter__(self) -> _Bar:
-        import sys
-
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -112,7 +113,7 @@ def _json(result: KappaResult, path: Path | None) -> str:
     )
 
 
-def _text(result: KappaResult, path: Path | None) -> str:
+def _text(result: KappaResult, path: Path | None, *, fixed: bool) -> str:
     from kappaguard.cli.output import outward
     from kappaguard.search.result import grown_until
 
@@ -123,7 +124,7 @@ def _text(result: KappaResult, path: Path | None) -> str:
     }
     if result.witness is not None:
         lines["found by"] = f"{result.witness.found_by}, in dimension {result.witness.d}"
-    if stats.dimensions:
+    if stats.dimensions and not fixed:
         lines["dimension"] = f"the ratio stopped growing at d = {grown_until(stats.dimensions)}"
     lines["effort"] = (
         f"{stats.evaluations:,} evaluations, {stats.seconds:.2f} s, seed {stats.seed}"

@@ -7,8 +7,6 @@ from typing import Annotated, Any
 
 import typer
 
-FAILED = 2
-
 
 def sweep(
     rules: Annotated[list[str], typer.Argument(metavar="RULE...", help="The rules.", show_default=False)],
@@ -23,12 +21,13 @@ def sweep(
     address: Annotated[str | None, typer.Option("--address", help="Of the cluster's scheduler.")] = None,
     jobs: Annotated[int | None, typer.Option("--jobs", help="Processes, if there is no cluster.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON list.")] = False,
-) -> int:
+) -> None:
     """Search for the worst inputs of many rules at many (n, f). What is finished is kept; started again, it goes on."""
     import json
 
     from kappaguard.cli.output import counting, print_table
     from kappaguard.rules.checks import require_count
+    from kappaguard.rules.errors import InputError
     from kappaguard.verify.sweep import Cell
     from kappaguard.verify.sweep import sweep as run
 
@@ -41,13 +40,18 @@ def sweep(
         for n, f in map(_pair, at)
         for seed in range(seeds)
     ]
-    with counting("searches") as report:
-        results = run(cells, store, engine=engine, address=address, jobs=jobs, report=report)
+    try:
+        with counting("searches") as report:
+            results = run(cells, store, engine=engine, address=address, jobs=jobs, report=report)
+    except KeyboardInterrupt:
+        typer.echo(f"interrupted: finished searches are in {store}; run again to go on", err=True)
+        raise typer.Abort from None
+    if all("error" in result for result in results):
+        raise InputError(results[0]["error"])
     if as_json:
         typer.echo(json.dumps(results, indent=1))
     else:
         print_table(("rule", "n", "f", "seed", "kappa* >=", "found by", "evaluations", "seconds"), map(_row, results))
-    return FAILED if all("error" in result for result in results) else 0
 
 
 def _pair(text: str) -> tuple[int, int]:
