@@ -79,7 +79,7 @@ class Task:
 
 
 def run(task: Task) -> list[float]:
-    """The fraction of the reference after each of ``TIMES``; nan beyond the budget."""
+    """The fraction of the reference after each of ``TIMES`` within the budget, and at its end."""
     rule = kg.rule(task.rule, f=task.f)
 
     def unknown(x: np.ndarray[Any, Any]) -> Any:
@@ -94,13 +94,14 @@ def run(task: Task) -> list[float]:
         adversaries=MODES[task.mode],
     )
     fractions = []
-    for seconds in TIMES:
-        if seconds > task.budget:
-            fractions.append(math.nan)
-            continue
+    for seconds in _times(task.budget):
         seen = [step.ratio for step in found.stats.trace if step.seconds <= seconds]
         fractions.append(min(max(seen, default=0.0), float(found.lower)) / task.reference)
     return fractions
+
+
+def _times(budget: float) -> list[float]:
+    return [*(seconds for seconds in TIMES if seconds < budget), budget]
 
 
 def reference(rule: str, n: int, f: int) -> float:
@@ -146,17 +147,15 @@ def main() -> None:
         learn(options.rules, options.at, options.learn, options.seed)
         return
     rows = [(rule, n, f, reference(rule, n, f)) for rule in options.rules for n, f in options.at]
-    tasks = [
-        Task(rule, n, f, mode, min(options.budget, 10.0) if mode == "full" else options.budget, value)
-        for rule, n, f, value in rows
-        for mode in options.modes
-    ]
+    budgets = {mode: min(options.budget, 10.0) if mode == "full" else options.budget for mode in options.modes}
+    tasks = [Task(rule, n, f, mode, budgets[mode], value) for rule, n, f, value in rows for mode in options.modes]
     done = dict(spread(run, tasks, jobs=options.jobs))
-    print("| rule | n, f | reference |", " | ".join(f"{mode}: 1, 10, 60 s" for mode in options.modes), "|")
+    heads = [f"{mode}: {', '.join(f'{each:g}' for each in _times(budgets[mode]))} s" for mode in options.modes]
+    print("| rule | n, f | reference |", " | ".join(heads), "|")
     print("|---|---|---|" + "---|" * len(options.modes))
     for place, (rule, n, f, value) in enumerate(rows):
         results = [done[place * len(options.modes) + k] for k in range(len(options.modes))]
-        cells = [", ".join("-" if math.isnan(each) else _rounded(each) for each in result) for result in results]
+        cells = [", ".join(map(_rounded, result)) for result in results]
         print(f"| {rule} | {n}, {f} | {value:.6g} |", " | ".join(cells), "|")
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from kappaguard.rules.adapters.spec import parse, split_pipeline
 from kappaguard.rules.base import Rule
 from kappaguard.rules.errors import InputError
-from kappaguard.rules.expression import evaluate
+from kappaguard.rules.expression import MOST_BITS, evaluate
 from kappaguard.rules.names import rule as rule_named
 
 ROUNDED = Fraction(1, 2**50)
@@ -59,7 +59,11 @@ class Claimed:
 
 
 def claimed(rule: str | Callable[..., Any], n: int, f: int, claim: str | float | Fraction | None = None) -> Claimed:
-    """The claim on kappa* of the rule at (n, f): as given, or the paper's coefficient for rules that we know."""
+    """The claim on kappa* of the rule at (n, f): as given, or the paper's coefficient for rules that we know.
+
+    A float stands for the simplest fraction that rounds to it: 1/3 in floats is a little less than a third, and the
+    claim is a third. Texts and fractions are taken exactly.
+    """
     if claim is None:
         claim = coefficient(rule, f)
         if claim is None:
@@ -69,11 +73,44 @@ def claimed(rule: str | Callable[..., Any], n: int, f: int, claim: str | float |
         raise InputError(f"a claim is an expression in n and f or a number, got {claim!r}")
     if isinstance(claim, float) and not math.isfinite(claim):
         raise InputError(f"a claim must be finite, got {claim}")
-    value = evaluate(claim, n, f) if isinstance(claim, str) else Fraction(claim)
+    value = evaluate(claim, n, f) if isinstance(claim, str) else _number(claim)
     bound = value if isinstance(value, Fraction) else Fraction(value) * (1 + ROUNDED)
     if bound < 0:
         raise InputError(f"no kappa is negative, and {str(claim)!r} is at n = {n} and f = {f}")
     return Claimed(str(claim), bound)
+
+
+def _number(claim: float | Fraction) -> Fraction:
+    value = simplest(claim) if isinstance(claim, float) else Fraction(claim)
+    if max(value.numerator.bit_length(), value.denominator.bit_length()) > MOST_BITS:
+        raise InputError(f"a claim may have {MOST_BITS} bits")
+    return value
+
+
+def simplest(value: float) -> Fraction:
+    """The fraction of least denominator among those that round to a finite float.
+
+    Any fraction whose denominator is below 2^26 or so is the simplest one that rounds to its float.
+    """
+    if value < 0:
+        return -simplest(-value)
+    exact = Fraction(value)
+    if value == 0 or exact.denominator == 1:
+        return exact
+    above, below = math.nextafter(value, math.inf), math.nextafter(value, 0.0)
+    # strictly within half a unit in the last place, where every fraction rounds to the value
+    return _between((exact + Fraction(below)) / 2, (exact + Fraction(above)) / 2)
+
+
+def _between(low: Fraction, high: Fraction) -> Fraction:
+    """The fraction of least denominator strictly between two that are not negative, by their continued fractions."""
+    whole = math.floor(low)
+    if whole + 1 < high:
+        return Fraction(whole + 1)
+    low, high = low - whole, high - whole
+    if low == 0:
+        return whole + Fraction(1, math.floor(1 / high) + 1)
+    return whole + 1 / _between(1 / high, 1 / low)
 
 
 def coefficient(rule: str | Callable[..., Any], f: int) -> str | None:

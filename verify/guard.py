@@ -56,6 +56,8 @@ def check(
     """The verdict on the claim that kappa*(rule, n, f) <= claim.
 
     ``claim`` is an expression in n and f or a number; it may be left out for rules whose coefficient the paper states.
+    A float stands for the simplest fraction that rounds to it (1/3 for 0.3333333333333333); texts and fractions are
+    taken exactly.
     ``budget`` bounds the seconds of the search (default: the environment's KAPPAGUARD_BUDGET, or 3; KAPPAGUARD_SEED
     likewise for ``seed``, or 0). ``tolerance`` is the relative error allowed to a rule that iterates to
     a tolerance of its own; ``rotates`` asks for rotation equivariance as well. Violations are saved to, and replayed
@@ -115,9 +117,11 @@ def carry_out(order: Order, finder: Finder | None = None) -> Verdict:
     if verdict.violating is not None:
         return replace(verdict, path=str(order.witnesses / verdict.violating))
     try:
-        return replace(verdict, path=str(keep(order.witnesses, verdict.witness, verdict.claim)))
+        path = keep(order.witnesses, verdict.witness, verdict.claim)
     except OSError as error:
         raise InputError(f"cannot write to {order.witnesses}: {error.strerror or error}") from None
+    # a rule that is not deterministic may pass a known witness first and fail it later
+    return replace(verdict, path=str(path), fixed=tuple(name for name in verdict.fixed if name != path.name))
 
 
 def carry_out_all(

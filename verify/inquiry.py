@@ -2,7 +2,7 @@
 
 What is known: for a rule of ours a proof, if there is one; for others the inputs of known lower bounds.
 
-The first input that refutes the claim ends it. Everything that is told comes from the judge, not from the finder.
+The first input that refutes the claim, and does so again when the rule is called again, ends it. Everything that is told comes from the judge, not from the finder.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from kappaguard.verify.claimed import Claimed, claimed
 from kappaguard.verify.health import examine
 from kappaguard.verify.health.finding import MOST_CHARACTERS, Finding
 from kappaguard.verify.judgement import Judgement
+from kappaguard.verify.repeated import NOT_REPEATED, repeated
 from kappaguard.verify.subject import Subject, subject
 from kappaguard.verify.verdict import Effort, Verdict
 
@@ -73,7 +74,8 @@ def _phases(
     if draft.verdict == "refuted":
         return draft
     health = examine(under, stated.bound, lambda check: begin(f"the health check {check}"))
-    draft = replace(draft, findings=health.findings)
+    for finding in health.findings:
+        draft = _with(draft, finding)
     if health.judgement is not None:
         check = next(finding.check for finding in health.findings if finding.refutes)
         return _refuted(draft, health.judgement, f"the health check {check} refutes it")
@@ -91,6 +93,15 @@ def _phases(
     return _searched(inquiry, under, draft, finder)
 
 
+def _with(draft: Verdict, finding: Finding) -> Verdict:
+    """With one more finding, unless it is there already."""
+    return draft if finding in draft.findings else replace(draft, findings=(*draft.findings, finding))
+
+
+def _unrepeated(draft: Verdict) -> Verdict:
+    return _with(draft, Finding("determinism", False, NOT_REPEATED))
+
+
 def _refuted(draft: Verdict, judgement: Judgement, reason: str) -> Verdict:
     found = replace(draft, lower=judgement.witness.lower, witness=judgement.witness, output=judgement.output)
     return replace(found, verdict="refuted", reason=reason)
@@ -104,8 +115,12 @@ def _replayed(under: Subject, draft: Verdict, known: Known) -> Verdict:
         judgement = under.judge(witness)
         if judgement.ratio <= draft.bound:
             fixed.append(name)
-        elif worst is None or judgement.ratio > worst[0]:
-            worst = judgement.ratio, name, judgement
+            continue
+        again = repeated(judgement, under, draft.bound)
+        if again is None:
+            draft = _unrepeated(draft)
+        elif worst is None or again.ratio > worst[0]:
+            worst = again.ratio, name, again
     draft = replace(draft, fixed=tuple(fixed))
     if worst is None:
         return draft
@@ -137,11 +152,15 @@ def _extremal(under: Subject, draft: Verdict) -> Verdict:
     found = judged(under)
     if not found:
         return draft
-    worst = max(found, key=lambda judgement: judgement.ratio)
     draft = replace(draft, effort=Effort(evaluations=len(found), adversaries=("known lower bounds",)))
-    if worst.ratio > draft.bound:
-        return _refuted(draft, worst, f"the input {worst.witness.found_by!r} refutes it")
-    return replace(draft, lower=worst.ratio, witness=worst.witness, output=worst.output)
+    for worst in sorted(found, key=lambda judgement: judgement.ratio, reverse=True):
+        if worst.ratio <= draft.bound:
+            return replace(draft, lower=worst.ratio, witness=worst.witness, output=worst.output)
+        again = repeated(worst, under, draft.bound)
+        if again is not None:
+            return _refuted(draft, again, f"the input {worst.witness.found_by!r} refutes it")
+        draft = _unrepeated(draft)
+    return draft
 
 
 def _searched(inquiry: Inquiry, under: Subject, draft: Verdict, finder: Finder | None) -> Verdict:
@@ -154,6 +173,9 @@ def _searched(inquiry: Inquiry, under: Subject, draft: Verdict, finder: Finder |
         target=draft.bound,
         **({} if inquiry.tolerance is None else {"tolerance": inquiry.tolerance}),
     )
+    if result.stats.interrupted:
+        # the search keeps what it has; a check that the user stopped has no verdict
+        raise KeyboardInterrupt
     effort = Effort(
         evaluations=draft.effort.evaluations + result.stats.evaluations,
         adversaries=(*draft.effort.adversaries, *result.stats.adversaries),
@@ -165,7 +187,10 @@ def _searched(inquiry: Inquiry, under: Subject, draft: Verdict, finder: Finder |
     if result.witness is not None:
         judgement = under.judge(replace(result.witness, rule=under.name))
         if judgement.ratio > draft.bound:
-            return _refuted(draft, judgement, "the search found an input beyond it")
+            again = repeated(judgement, under, draft.bound)
+            if again is not None:
+                return _refuted(draft, again, "the search found an input beyond it")
+            return replace(_unrepeated(draft), reason="an input beyond it was found, and did not repeat")
         if draft.witness is None or judgement.ratio > draft.lower:
             draft = replace(draft, lower=judgement.ratio, witness=judgement.witness, output=judgement.output)
     return replace(draft, reason="no input beyond it was found")

@@ -47,6 +47,8 @@ from kappaguard.verify.median import Ball, geometric_median
 
 Method = Literal["exact", "enclosed", "float"]
 
+NO_VECTOR = "no vector: "
+"""How the note of a witness begins for which the rule returned none."""
 FLOAT_TOLERANCE = Fraction(1, 10**9)
 """How far, relatively, ratios of float rules and ends of enclosures may differ between machines."""
 
@@ -78,11 +80,24 @@ def replay(witness: Witness) -> Replay:
     try:
         lower, upper = evaluate(rule, witness)
     except RuleFault as fault:
-        # a rule that returns no vector satisfies no bound, which is what an infinite ratio says
-        failed = witness.lower == math.inf
+        failed = _says_no_vector(witness)
+        if failed:
+            _require_running(witness)
         return Replay(witness, None, None, method, failed, time.perf_counter() - start, 1, str(fault))
     agrees = _agrees(witness, lower, upper, method)
     return Replay(witness, lower, upper, method, agrees, time.perf_counter() - start)
+
+
+def _says_no_vector(witness: Witness) -> bool:
+    """Whether the record is that the rule returned no vector, and so satisfies no bound: its ratio is infinite."""
+    return witness.lower == math.inf and witness.note.startswith(NO_VECTOR)
+
+
+def _require_running(witness: Witness) -> None:
+    """InputError if the rule refuses plain inputs as well: then it is no rule at (n, f), and its failure no proof."""
+    from kappaguard.verify.subject import subject
+
+    subject(witness.rule, witness.n, witness.f)
 
 
 def settle(witness: Witness) -> Witness:

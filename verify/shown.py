@@ -14,6 +14,8 @@ from kappaguard.verify.verdict import Verdict
 MOST_ROWS = 24
 MOST_COLUMNS = 8
 MOST_PASTED = 60
+FEW_DIGITS = 6
+MOST_DIGITS = 17
 
 
 def decimal(value: Bound | float | None, digits: int = 6) -> str:
@@ -26,9 +28,19 @@ def decimal(value: Bound | float | None, digits: int = 6) -> str:
         return "1e308 or more"
 
 
+def digits(verdict: Verdict) -> int:
+    """How many it takes to tell the ratio of a refuted claim from the claim: six unless they are close."""
+    if verdict.verdict != "refuted":
+        return FEW_DIGITS
+    for count in range(FEW_DIGITS, MOST_DIGITS):
+        if decimal(verdict.lower, count) != decimal(verdict.bound, count):
+            return count
+    return MOST_DIGITS
+
+
 def stated(verdict: Verdict) -> str:
     """The claim and its value, once if they are the same."""
-    claim, value = printable(verdict.claim), decimal(verdict.bound)
+    claim, value = printable(verdict.claim), decimal(verdict.bound, digits(verdict))
     return claim if claim == value else f"{claim} = {value}"
 
 
@@ -107,12 +119,16 @@ def _numbers(verdict: Verdict) -> list[str]:
     if verdict.output is not None:
         away = minus([Fraction(value) for value in verdict.output], centre)
         error = inner(away, away)
-    return [
-        f"  error^2   {decimal(error)}",
-        f"  variance  {decimal(variance)}",
-        f"  ratio     {decimal(verdict.lower)}",
+    count = digits(verdict)
+    lines = [
+        f"  error^2   {decimal(error, count)}",
+        f"  variance  {decimal(variance, count)}",
+        f"  ratio     {decimal(verdict.lower, count)}",
         f"  claim     {stated(verdict)}",
     ]
+    if decimal(verdict.lower, count) == decimal(verdict.bound, count) and isinstance(verdict.lower, Fraction):
+        lines.append(f"  beyond    {decimal(verdict.lower - verdict.bound)}")
+    return lines
 
 
 def reproduce(verdict: Verdict) -> list[str]:

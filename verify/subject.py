@@ -32,7 +32,7 @@ from kappaguard.rules.names import rule as rule_named
 from kappaguard.rules.witness import MOST_VECTORS, Witness, fractions
 from kappaguard.verify.judgement import Failed, Floats, Judgement
 from kappaguard.verify.median import Ball
-from kappaguard.verify.replay import bounds, evaluate, method_for
+from kappaguard.verify.replay import NO_VECTOR, bounds, evaluate, method_for
 from kappaguard.verify.rounding import DOUBLE, LOST, ratio_beyond_rounding, tolerance_for
 
 MOST_CHARACTERS = 500
@@ -145,7 +145,7 @@ class Subject:
         try:
             returned = self(x)
         except Failed as failed:
-            note = f"no vector: the rule {failed}"[:MOST_CHARACTERS]
+            note = f"{NO_VECTOR}the rule {failed}"[:MOST_CHARACTERS]
             return Judgement(math.inf, dataclasses.replace(witness, lower=math.inf, upper=math.inf, note=note))
         rows, output = fractions(x), fractions(returned[None])[0]
         lower, upper = bounds(Ball(output, Fraction(0)), rows, witness)

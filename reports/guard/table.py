@@ -27,7 +27,7 @@ def row(verdict: Verdict) -> list[str]:
         decimal(verdict.lower),
         "" if verdict.upper is None else decimal(verdict.upper),
         verdict.verdict if verdict.trouble is None else "unfinished",
-        health or "sound",
+        health or ("sound" if verdict.trouble is None and verdict.violating is None else "not examined"),
         f"{effort.evaluations} evaluations, {effort.seconds:.1f} s, seed {effort.seed}",
     ]
 

@@ -8,6 +8,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any
 
 import array_api_compat
@@ -116,14 +117,27 @@ class Guarded(ABC):
     def _array(self, output: Any, shape: tuple[int, ...]) -> Array:
         if output is None:
             raise self._fault("none", "returned None")
+        if isinstance(output, list | tuple):
+            output = self._vector(output)
         if not isinstance(output, np.generic) and not array_api_compat.is_array_api_obj(output):
             raise self._fault("type", f"returned {type(output).__name__}, not an array")
         xp = np if isinstance(output, np.generic) else namespace(output)
+        if output.dtype != object and xp.isdtype(output.dtype, "integral"):
+            output = xp.astype(output, xp.float64)
         if output.dtype == object or not xp.isdtype(output.dtype, "real floating"):
             raise self._fault("type", f"returned an array of {output.dtype}, not of floats")
         if not self._fits(tuple(output.shape), shape):
             raise self._fault("shape", f"returned shape {tuple(output.shape)} for input of shape {shape}")
         return output
+
+    def _vector(self, output: list[Any] | tuple[Any, ...]) -> Array:
+        """A flat list of numbers as the vector that it stands for."""
+        if not all(isinstance(value, Real) and not isinstance(value, bool) for value in output):
+            raise self._fault("type", f"returned {type(output).__name__}, not an array and not a list of numbers")
+        try:
+            return np.array([float(value) for value in output], dtype=np.float64)
+        except OverflowError:
+            raise self._fault("infinite", "returned a number that is too large for a float") from None
 
     def _fault(self, kind: FaultKind, detail: str) -> RuleFault:
         return RuleFault(self.name, kind, detail)

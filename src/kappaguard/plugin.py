@@ -4,7 +4,8 @@
     def my_rule():
         return MyRule(f=4)
 
-The marked function is a factory: what it returns is the rule, and the test passes unless the claim is refuted. It may
+A class of rules may be marked as well; it is constructed with f if its constructor has such a parameter, or without.
+A marked function is a factory: what it returns is the rule, and the test passes unless the claim is refuted. It may
 have any name and take fixtures; several marks make several claims. pytest allows no marks on fixtures: a marked test
 that returns nothing guards the value of its fixture ``rule``, or of the one that ``fixture="name"`` names.
 
@@ -54,13 +55,30 @@ def _restore(variable: str, value: str | None) -> None:
 
 
 def pytest_pycollect_makeitem(collector: Any, name: str, obj: object) -> list[Any] | None:
-    """Collect marked factories whatever they are called."""
-    if collector.istestfunction(obj, name) or not callable(obj) or isinstance(obj, type):
+    """Collect marked factories and marked classes of rules, whatever they are called."""
+    if not callable(obj) or (not isinstance(obj, type) and collector.istestfunction(obj, name)):
         return None
     marks = getattr(obj, "pytestmark", None)
     if not isinstance(marks, list) or not any(getattr(mark, "name", None) == "kappa" for mark in marks):
         return None
-    return list(collector._genfunctions(name, obj))
+    return _of_class(collector, name, obj) if isinstance(obj, type) else list(collector._genfunctions(name, obj))
+
+
+def _of_class(collector: Any, name: str, obj: type) -> list[Any] | None:
+    """A test of the class itself if its objects can be called; a mark on a class of tests is for its methods."""
+    if any("__call__" in vars(base) for base in obj.__mro__):
+        factory = partial(_itself, obj)
+        factory.pytestmark = obj.pytestmark  # type: ignore[attr-defined]
+        return [pytest.Function.from_parent(collector, name=name, callobj=factory)]
+    if collector.istestclass(obj, name):
+        return None
+    raise collector.CollectError(
+        f"the class {name} has the mark kappa, and is no class of tests and no rule: no __call__"
+    )
+
+
+def _itself(rule: type) -> type:
+    return rule
 
 
 @pytest.hookimpl(tryfirst=True)

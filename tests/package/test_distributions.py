@@ -37,7 +37,8 @@ def test_the_wheel_is_typed_and_holds_nothing_but_the_package(built):
     assert "kappaguard/py.typed" in names
     assert {name.split("/")[0].split("-")[0] for name in names} == {"kappaguard"}
     endings = {Path(name).suffix for name in names if name.startswith("kappaguard/")}
-    assert endings <= {".py", ".typed", ".so", ".pyd", ".toml"}
+    assert endings <= {".py", ".typed", ".so", ".pyd", ".toml", ".j2", ".css", ".js", ".json"}
+    assert "kappaguard/reports/templates/index.html.j2" in names
     assert "kappaguard/training/presets/mnist.toml" in names
 
 

@@ -8,7 +8,7 @@ from kappaguard.rules.names import parse
 
 
 def test_a_member_without_weight_left_does_not_disturb_the_batch():
-    """All weight of the first member is filtered out at once (two groups, equally far from the mean), not that of the second."""
+    """The first member loses all weight at once (two groups, equally far from the mean), the second does not."""
     generator = np.random.default_rng(0)
     groups = np.repeat([1.0, -1.0], 4)[:, None] * np.eye(1, 5)
     batch = np.stack([groups, generator.standard_normal((8, 5))])

@@ -330,4 +330,5 @@ def test_the_command_line_on_a_rule_that_there_is_not(rule, said, tmp_path, caps
 def test_the_judge_imports_no_finder():
     code = "import sys, kappaguard.verify.replay; print([m for m in sys.modules if 'search' in m or m == 'cvxpy'])"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert [name for name in ast.literal_eval(result.stdout) if name.startswith(("kappaguard", "cvxpy"))] == []
+    # the package of the finders itself is empty, and is there because kg.search can be called
+    assert [name for name in ast.literal_eval(result.stdout) if name.startswith(("kappaguard.search.", "cvxpy"))] == []

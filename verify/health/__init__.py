@@ -30,6 +30,7 @@ from kappaguard.verify.health import (
 from kappaguard.verify.health.finding import Check, Example, Finding, example
 from kappaguard.verify.health.inputs import honest_first
 from kappaguard.verify.judgement import Failed, Judgement
+from kappaguard.verify.repeated import NOT_REPEATED, repeated
 from kappaguard.verify.subject import Subject
 
 CHECKS: tuple[Check, ...] = tuple(
@@ -72,6 +73,7 @@ def examine(subject: Subject, claim: Bound, begin: Callable[[str], None] = lambd
     """Every check in turn; ``begin`` is told its name."""
     findings: list[Finding] = []
     worst: Judgement | None = None
+    luck = False
     for check in CHECKS:
         begin(check.name)
         found = _asked(check, subject)
@@ -79,9 +81,15 @@ def examine(subject: Subject, claim: Bound, begin: Callable[[str], None] = lambd
             continue
         judgement = _judged(found, subject)
         if judgement is not None and judgement.ratio > claim:
-            found = dataclasses.replace(found, refutes=True)
-            worst = judgement if worst is None or judgement.ratio > worst.ratio else worst
+            judgement = repeated(judgement, subject, claim)
+            if judgement is None:
+                luck = True
+            else:
+                found = dataclasses.replace(found, refutes=True)
+                worst = judgement if worst is None or judgement.ratio > worst.ratio else worst
         findings.append(found)
+    if luck:
+        findings.append(Finding("determinism", False, NOT_REPEATED))
     return Health(tuple(findings), worst)
 
 

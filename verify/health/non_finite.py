@@ -20,12 +20,16 @@ def _look(subject: Subject) -> Finding | None:
             x[place, 0] = bad
             try:
                 output = subject.raw(subject.private(x))
-            except Exception:
+            except (Exception, SystemExit):
                 # whatever it is, it is a refusal
                 continue
             if output is None:
                 return CHECK.warn(f"one vector with {bad} makes the result None", x)
-            if not np.all(np.isfinite(as_numpy(output))):
+            try:
+                numbers = np.asarray(as_numpy(output), dtype=np.float64)
+            except (TypeError, ValueError, OverflowError):
+                return CHECK.warn(f"one vector with {bad} makes the result no vector of numbers", x)
+            if not np.all(np.isfinite(numbers)):
                 return CHECK.warn(f"one vector with {bad} makes the result not finite", x)
     return None
 

@@ -49,7 +49,7 @@ def _single(subject: Subject, x: Floats) -> Finding | None:
     try:
         returned = subject.raw(handed.astype(np.float32) if isinstance(handed, np.ndarray) else handed.float())
         single = np.asarray(as_numpy(returned), dtype=np.float64)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         return CHECK.warn(f"float64 goes in, float32 does not: {type(error).__name__}", shifted)
     if single.shape != double.shape or not np.all(np.isfinite(single)):
         return CHECK.warn("float32 input of finite numbers gives no finite vector", shifted)

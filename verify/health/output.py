@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kappaguard.verify.health.finding import Check, Finding
 from kappaguard.verify.health.inputs import plain
+from kappaguard.verify.judgement import Floats
 from kappaguard.verify.rounding import DOUBLE
 from kappaguard.verify.subject import Subject
 
@@ -16,6 +17,21 @@ def _look(subject: Subject) -> Finding | None:
     if subject.epsilon > DOUBLE:
         dtype = DTYPES[subject.epsilon]
         return CHECK.warn(f"float64 goes in and {dtype} comes out: rounding is judged by {dtype}", x)
+    return _other_type(subject, x)
+
+
+def _other_type(subject: Subject, x: Floats) -> Finding | None:
+    """What is taken for a vector of floats, and is none."""
+    try:
+        returned = subject.raw(subject.private(x))
+    except (Exception, SystemExit):
+        # it returned a vector just before: another check asks for the same output twice
+        return None
+    if isinstance(returned, list | tuple):
+        return CHECK.warn(f"a {type(returned).__name__} of numbers comes out, not an array: it is taken as float64", x)
+    kind = str(getattr(returned, "dtype", "float64")).rpartition(".")[2]
+    if "int" in kind:
+        return CHECK.warn(f"float64 goes in and {kind} comes out: it is taken as float64", x)
     return None
 
 

@@ -1,4 +1,4 @@
-"""An inquiry with its known witnesses, as a file that the worker reads."""
+"""What a worker is asked to do, as a file that it reads: an inquiry, the replay of a witness, or a search."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ PHASE = "phase"
 FORKS = "forks"
 RESULT = "result.json"
 ERROR = "error"
+FAILURE = "failure"
 
 
 @dataclass(frozen=True)
 class Request:
-    """What the worker is to do, and how much memory it may use, in bytes."""
+    """What the worker is to find out, and how much memory it may use, in bytes."""
 
     inquiry: Inquiry
     known: tuple[tuple[str, Witness], ...]
@@ -30,12 +31,13 @@ class Request:
         asked = self.inquiry
         if not isinstance(asked.rule, str):
             raise InputError("only a rule with a name can be run in a process of its own")
-        claim = asked.claim if asked.claim is None or isinstance(asked.claim, str) else str(Fraction(asked.claim))
         data = {
+            "task": "inquire",
             "rule": asked.rule,
             "n": asked.n,
             "f": asked.f,
-            "claim": claim,
+            # a float stays one: it is allowed its rounding
+            "claim": str(asked.claim) if isinstance(asked.claim, Fraction) else asked.claim,
             "budget": asked.budget,
             "seed": asked.seed,
             "tolerance": None if asked.tolerance is None else str(asked.tolerance),

@@ -1,24 +1,38 @@
-"""The other side of the sandbox: one inquiry, its verdict in a file, then the end of the process."""
+"""The other side of the sandbox: one task, its result in a file, then the end of the process."""
 
 from __future__ import annotations
 
 import gc
+import json
 import os
 import sys
+import traceback
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+from kappaguard.rules.adapters.parameters import one_line
 from kappaguard.rules.errors import InputError
 from kappaguard.rules.files import write
+from kappaguard.rules.witness import from_json
 from kappaguard.verify.inquiry import inquire
 from kappaguard.verify.sandbox.process import end_with_parent, limit_memory
-from kappaguard.verify.sandbox.request import ERROR, FORKS, PHASE, REQUEST, RESULT, request_from_json
+from kappaguard.verify.sandbox.request import ERROR, FAILURE, FORKS, PHASE, REQUEST, RESULT, request_from_json
+from kappaguard.verify.sandbox.results import found_to_json, replay_to_json
+
+Begin = Callable[[str], None]
 
 
 def work(folder: Path) -> None:
-    """Carry out the request in the folder, and leave the verdict or the error of the request there."""
-    request = request_from_json((folder / REQUEST).read_text(encoding="utf-8"))
+    """Carry out the request in the folder, and leave there its result, what is wrong with it, or our own error.
+
+    What a rule raises is caught where it is called. An exception that gets here is one of ours, and must not be taken
+    for the end of a rule.
+    """
+    text = (folder / REQUEST).read_text(encoding="utf-8")
+    data = json.loads(text)
     end_with_parent()
-    limit_memory(request.memory)
+    limit_memory(data["memory"])
     forks = 0
 
     def forked() -> None:
@@ -32,15 +46,47 @@ def work(folder: Path) -> None:
 
     os.register_at_fork(before=forked)
     try:
-        verdict = inquire(request.inquiry, request.known, begin)
+        result = TASKS[data["task"]](text, data, begin)
     except InputError as error:
         write(folder / ERROR, " ".join(str(error).split()))
         return
     except MemoryError:
-        write(folder / ERROR, f"it needs more than {request.memory >> 20} MiB of memory; raise --memory")
+        write(folder / ERROR, f"it needs more than {data['memory'] >> 20} MiB of memory; raise --memory")
+        return
+    except Exception as error:
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        write(folder / FAILURE, f"{one_line(error)} in {Path(where.filename).name}, line {where.lineno}")
         return
     write(folder / FORKS, str(forks))
-    write(folder / RESULT, verdict.to_json())
+    write(folder / RESULT, result)
+
+
+def _inquire(text: str, data: dict[str, Any], begin: Begin) -> str:
+    request = request_from_json(text)
+    return inquire(request.inquiry, request.known, begin).to_json()
+
+
+def _replay(text: str, data: dict[str, Any], begin: Begin) -> str:
+    from kappaguard.verify.replay import replay
+
+    witness = from_json(data["witness"])
+    begin("the replay")
+    return replay_to_json(replay(witness))
+
+
+def _search(text: str, data: dict[str, Any], begin: Begin) -> str:
+    from kappaguard.verify.lower import search
+
+    begin("the search")
+    options = {key: data[key] for key in ("d", "budget", "evaluations", "seed")}
+    return found_to_json(search(data["rule"], data["n"], data["f"], **options))
+
+
+TASKS: dict[str, Callable[[str, dict[str, Any], Begin], str]] = {
+    "inquire": _inquire,
+    "replay": _replay,
+    "search": _search,
+}
 
 
 if __name__ == "__main__":

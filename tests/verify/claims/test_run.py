@@ -7,10 +7,11 @@ from fractions import Fraction
 
 import pytest
 
+from kappaguard.reports.results import save
 from kappaguard.rules.witness import Witness
 from kappaguard.verify.claims import store as stores
 from kappaguard.verify.claims.claim import Budget, Claim, Effort, Finding
-from kappaguard.verify.claims.run import run, write_results
+from kappaguard.verify.claims.run import results, run, write_witnesses
 from kappaguard.verify.claims.store import Store, Stored
 
 PROVED = Finding("proved", ("exact",), 1.0, 2.0, "Fine.")
@@ -140,7 +141,8 @@ def test_results(tmp_path):
         Counted(infinite).claim("three"),
     ]
     outcomes = list(run(claims, Effort.QUICK, tmp_path))
-    path = write_results(outcomes, Effort.QUICK, True, tmp_path)
+    write_witnesses(outcomes, tmp_path)
+    path = save(results(outcomes, Effort.QUICK, True), tmp_path)
     data = json.loads(path.read_text(), parse_constant=pytest.fail)
     assert data["schema"] == "kappaguard-results/1"
     assert (data["effort"], data["complete"], data["changed"]) == ("quick", True, ["three"])
