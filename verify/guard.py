@@ -22,6 +22,7 @@ from kappaguard.rules.checks import require_count
 from kappaguard.rules.errors import InputError
 from kappaguard.rules.names import parse
 from kappaguard.verify.inquiry import BUDGET, Finder, Inquiry, inquire
+from kappaguard.verify.sandbox.process import end_all
 from kappaguard.verify.sandbox.run import Limits, inquire_apart
 from kappaguard.verify.shown import explain
 from kappaguard.verify.store import FOLDER, keep, stored
@@ -142,7 +143,12 @@ def carry_out_all(
         return [one(order) for order in orders]
     # a thread each that waits for a process each
     with ThreadPoolExecutor(jobs) as pool:
-        return list(pool.map(one, [replace(order, apart=isinstance(order.inquiry.rule, str)) for order in orders]))
+        try:
+            return list(pool.map(one, [replace(order, apart=isinstance(order.inquiry.rule, str)) for order in orders]))
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            end_all()
+            raise
 
 
 def name_of(inquiry: Inquiry) -> str:

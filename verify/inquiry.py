@@ -2,7 +2,8 @@
 
 What is known: for a rule of ours a proof, if there is one; for others the inputs of known lower bounds.
 
-The first input that refutes the claim, and does so again when the rule is called again, ends it. Everything that is told comes from the judge, not from the finder.
+The first input that refutes the claim, and does so again when the rule is called again, ends it. Everything that is
+told comes from the judge, not from the finder.
 """
 
 from __future__ import annotations
@@ -190,9 +191,14 @@ def _searched(inquiry: Inquiry, under: Subject, draft: Verdict, finder: Finder |
             again = repeated(judgement, under, draft.bound)
             if again is not None:
                 return _refuted(draft, again, "the search found an input beyond it")
-            return replace(_unrepeated(draft), reason="an input beyond it was found, and did not repeat")
-        if draft.witness is None or judgement.ratio > draft.lower:
+            draft = _unrepeated(draft)
+        elif not under.is_builtin and result.witness.lower > draft.bound >= judgement.witness.lower:
+            # it was beyond the claim when the search called the rule
+            draft = _unrepeated(draft)
+        elif draft.witness is None or judgement.ratio > draft.lower:
             draft = replace(draft, lower=judgement.ratio, witness=judgement.witness, output=judgement.output)
+    if any(finding.message == NOT_REPEATED for finding in draft.findings):
+        return replace(draft, reason="an input beyond it was found, and did not repeat")
     return replace(draft, reason="no input beyond it was found")
 
 

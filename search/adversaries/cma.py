@@ -50,8 +50,11 @@ class CovarianceMatrixAdaptation(Adversary):
                 return start, float(generator.choice(STEPS))
         d = int(generator.choice([each for each in arena.dimensions() if each <= 3]))
         groups = int(generator.integers(3, 7))
-        honest = np.sort(generator.integers(0, groups - 1, size=arena.m))
-        places = np.concatenate([honest, np.full(arena.f, groups - 1)]).astype(np.int64)
+        # all Byzantine workers together, or some of them apart
+        apart = int(generator.integers(0, arena.f + 1)) if groups > 3 and generator.random() < 0.5 else 0
+        honest = np.sort(generator.integers(0, groups - 1 - (apart > 0), size=arena.m))
+        byzantine = np.repeat([groups - 1, groups - 2], [arena.f - apart, apart])
+        places = np.concatenate([honest, byzantine]).astype(np.int64)
         scatters = np.abs(generator.normal(size=(1, groups))) * (generator.random((1, groups)) < 0.5)
         if turn % 2 or (arena.dimension is not None and arena.dimension < arena.n + d):
             scatters[:] = 0

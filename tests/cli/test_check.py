@@ -5,8 +5,11 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
+import signal
 import subprocess
 import sys
+import time
+from fractions import Fraction
 from xml.etree import ElementTree
 
 import pytest
@@ -14,6 +17,7 @@ import pytest
 from kappaguard import __version__
 from kappaguard.cli import main
 from kappaguard.rules.witness import load
+from kappaguard.search.result import KappaResult, Stats
 
 KEYS = {"rule", "n", "f", "lower", "upper", "verdict", "witness", "seconds", "evaluations", "seed", "version"}
 MINE = """import numpy as np
@@ -258,6 +262,36 @@ def test_the_process_itself(project):
     command = [sys.executable, "-m", "kappaguard", "check", "average", "-n", "5", "-f", "1", "--claim", "2"]
     result = subprocess.run(command, capture_output=True, text=True, check=False, cwd=project)
     assert (result.returncode, result.stderr) == (1, "")
+
+
+@pytest.mark.parametrize("grid", [False, True])
+def test_an_interrupt_is_one_line(project, grid):
+    (project / "slow.py").write_text(
+        "import pathlib\nimport time\n\n\ndef rule(x):\n    pathlib.Path('begun').touch()\n    time.sleep(60)\n"
+    )
+    (project / "pyproject.toml").write_text(
+        '[tool.kappaguard]\ngrid = [[5, 1], [7, 1], [9, 1]]\nrules = [{rule = "slow.py:rule", claim = "2"}]\n'
+    )
+    asked = ["--jobs", "2"] if grid else ["slow.py:rule", "-n", "5", "-f", "1", "--claim", "2"]
+    command = [sys.executable, "-m", "kappaguard", "check", *asked]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=project) as process:
+        deadline = time.monotonic() + 30
+        while not (project / "begun").exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        output, complaint = process.communicate(timeout=25)
+    assert (process.returncode, output) == (130, "")
+    assert complaint == "kappaguard: interrupted, nothing was decided\n"
+
+
+def test_an_interrupted_search_is_no_verdict(project, capsys, monkeypatch):
+    def interrupted(*_, **__):
+        return KappaResult("?", 5, 1, Fraction(0), None, None, None, None, Stats(0.1, interrupted=True))
+
+    monkeypatch.setattr("kappaguard.verify.lower.search", interrupted)
+    status, output, complaint = run(capsys, "monna", "-n", "5", "-f", "0", "--claim", "2")
+    assert (status, output) == (130, "")
+    assert complaint == "kappaguard: interrupted, nothing was decided\n"
 
 
 def test_rotation_is_asked_for(project, capsys):

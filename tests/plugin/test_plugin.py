@@ -152,6 +152,39 @@ class TestClass:
         assert said in line
 
 
+def test_marked_classes(suite):
+    result = suite("""
+@pytest.mark.kappa(n=7, f=2, claim="f/(n-2*f)")
+class WithF(Trimmed):
+    pass
+
+
+@pytest.mark.kappa(n=7, f=2, claim="100")
+class Average:
+    def __call__(self, x):
+        return x.mean(axis=0)
+
+
+@pytest.mark.kappa(n=7, f=2, claim="100")
+class TestedAverage(Average):
+    pass
+""")
+    result.assert_outcomes(passed=1, failed=2)
+    # a class inherits the marks of its base
+    assert result.stdout.str().count("refuted: kappa* <= 100 for") == 3
+    result.stdout.fnmatch_lines(["*refuted: kappa[*] <= 100 for *:Average at n = 7, f = 2"])
+
+
+def test_a_marked_class_that_is_no_rule_is_an_error(suite):
+    result = suite("""
+@pytest.mark.kappa(n=7, f=2, claim="1")
+class Nothing:
+    pass
+""")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*the class Nothing has the mark kappa, and is no class of tests and no rule*"])
+
+
 def test_plain_tests_and_options(suite, pytester):
     result = suite(
         """

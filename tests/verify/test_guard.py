@@ -9,13 +9,15 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import kappaguard as kg
 from kappaguard.rules.errors import InputError
 from kappaguard.rules.krum import Krum
 from kappaguard.rules.text import printable
 from kappaguard.rules.witness import load
-from kappaguard.verify.claimed import claimed, counterpart
+from kappaguard.verify.claimed import _between, claimed, counterpart
 from kappaguard.verify.guard import Order, assert_robust, carry_out, carry_out_all, check
 from kappaguard.verify.inquiry import Inquiry, inquire
 from kappaguard.verify.replay import replay
@@ -252,6 +254,47 @@ def test_one_wrong_request_does_not_stop_the_others():
     assert [getattr(outcome, "verdict", None) for outcome in outcomes] == ["proved", None, "proved"]
     assert isinstance(outcomes[1], InputError)
     assert len(told) == 3
+
+
+@pytest.mark.parametrize("n", [5, 7, 11, 17, 100, 9999])
+def test_a_claim_in_floats_is_the_fraction_that_it_was_computed_from(n):
+    for f in range(1, (n - 1) // 2, max(1, n // 20)):
+        assert claimed("cwtm", n, f, f / (n - 2 * f)).bound == Fraction(f, n - 2 * f)
+    for value in (0.1, 1e-300, 2.0**-1074, 3.0, 1e22, 0.1 + 0.2, math.pi, 1 - 2.0**-53):
+        bound = claimed("cwtm", n, 1, value).bound
+        assert bound.numerator / bound.denominator == value
+    # taken exactly
+    assert claimed("cwtm", n, 1, Fraction(1 / 3)).bound == Fraction(1 / 3) < Fraction(1, 3)
+
+
+@given(st.integers(0, 60), st.integers(1, 60), st.integers(1, 60))
+def test_the_simplest_fraction_between_two(top, bottom, gap):
+    low, high = Fraction(top, bottom), Fraction(top, bottom) + Fraction(1, gap)
+    found = _between(low, high)
+    assert low < found < high
+    # by trying: no smaller denominator has a multiple strictly between
+    for denominator in range(1, found.denominator):
+        assert math.floor(low * denominator) + 1 >= high * denominator
+
+
+def test_a_claim_in_floats_is_tight(tmp_path):
+    kg.assert_robust("cwtm", n=5, f=1, kappa=1 / 3, witnesses=None)
+    assert check("cwtm", 5, 1, 1 / 3, apart=True, witnesses=None).verdict == "proved"
+    with pytest.raises(AssertionError) as caught:
+        kg.assert_robust("cwtm", n=5, f=1, kappa=0.3333333333, witnesses=None)
+    shown = {line.split()[0]: line.split()[-1] for line in str(caught.value).splitlines() if line.strip()}
+    assert float(shown["ratio"]) > float(shown["claim"])
+    with pytest.raises(AssertionError) as caught:
+        kg.assert_robust("cwtm", n=5, f=1, kappa=Fraction(1 / 3), witnesses=None)
+    shown = {line.split()[0]: line.split()[-1] for line in str(caught.value).splitlines() if line.strip()}
+    assert float(shown["beyond"]) == pytest.approx(float(Fraction(1, 3) - Fraction(1 / 3)), rel=1e-5)
+
+
+def test_a_claim_beyond_all_floats():
+    assert check("cwtm", 5, 1, 10**400, witnesses=None).verdict == "proved"
+    assert check(rules.trimmed, 5, 1, 10**400, budget=0.1, witnesses=None).verdict == "open"
+    with pytest.raises(InputError, match="bits"):
+        check("cwtm", 5, 1, 10**5000, witnesses=None)
 
 
 def test_the_claim_of_a_root_is_not_refuted_by_its_rounding():

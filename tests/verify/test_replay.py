@@ -243,6 +243,61 @@ def test_rules_without_exact_arithmetic_are_replayed_in_floats(tmp_path):
         replay(dataclasses.replace(settled, x=fractions([[0], [1], [10**390]])))
 
 
+@pytest.mark.parametrize(
+    ("rule", "note", "verdict"),
+    [
+        ("picky", "no vector: the rule raised ValueError", "float"),
+        ("picky", "", "differs"),
+        ("picky", "it raised", "differs"),
+        ("refuses", "", "differs"),
+        ("refuses", "no vector: the rule raised ValueError", None),
+        ("middle", "no vector: the rule raised ValueError", "differs"),
+    ],
+)
+def test_an_exception_is_a_proof_only_of_a_rule_that_runs_and_a_record_that_says_so(tmp_path, rule, note, verdict):
+    file = tmp_path / "own.py"
+    file.write_text(
+        "def middle(x):\n    return sorted(x[:, 0])[1] + 0 * x[0]\n\n\n"
+        "def picky(x):\n    if x[1, 0] == x[2, 0]:\n        raise ValueError('equal')\n    return middle(x)\n\n\n"
+        "def refuses(x):\n    raise ValueError('always')\n"
+    )
+    seen = draft(f"{file}:{rule}", [[0], [1], [1]], 1)
+    seen = dataclasses.replace(seen, lower=math.inf, upper=math.inf, note=note)
+    if verdict is None:
+        with pytest.raises(InputError, match="does not run at n = 3 and f = 1"):
+            replay(seen)
+    else:
+        assert replay(seen).verdict == verdict
+
+
+@pytest.mark.parametrize("rule", ["math:sqrt", "os:system"])
+def test_code_that_is_no_rule_proves_nothing(rule, tmp_path, capsys):
+    for note, status in (("", 1), ("no vector: the rule raised TypeError", 2)):
+        seen = dataclasses.replace(draft(rule, [[0], [1], [1]], 1), lower=math.inf, upper=math.inf, note=note)
+        assert main(["replay", str(seen.save(tmp_path))]) == status
+    output, complaint = capsys.readouterr()
+    assert "reproduced" not in output
+    assert complaint.count("\n") == 1
+
+
+def test_the_command_line_on_a_rule_that_hangs_or_prints(tmp_path, capfd):
+    file = tmp_path / "own.py"
+    file.write_text(
+        "import os\nimport time\n\n\ndef hangs(x):\n    time.sleep(1000)\n\n\n"
+        "def prints(x):\n    os.write(1, b'raw')\n    return x[2] * 1.5\n"
+    )
+    path = draft(f"{file}:hangs", [[0], [1], [1]], 1).save(tmp_path)
+    assert main(["replay", str(path), "--timeout", "4", "--json"]) == 2
+    output, complaint = capfd.readouterr()
+    assert (output, complaint.count("\n")) == ("", 1)
+    assert "did not return within 4 s" in complaint
+    path = settle(draft(f"{file}:prints", [[0.5], [1.25], [3.0]], 1)).save(tmp_path)
+    capfd.readouterr()
+    assert main(["replay", str(path), "--json"]) == 0
+    assert json.loads(capfd.readouterr().out)["verdict"] == "float"
+    assert main(["replay", str(path), "--timeout", "0"]) == 2
+
+
 def test_a_rule_of_byzfl():
     if importlib.util.find_spec("byzfl") is None:
         pytest.skip("ByzFL is not installed")

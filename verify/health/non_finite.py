@@ -26,10 +26,10 @@ def _look(subject: Subject) -> Finding | None:
             if output is None:
                 return CHECK.warn(f"one vector with {bad} makes the result None", x)
             try:
-                numbers = np.asarray(as_numpy(output), dtype=np.float64)
-            except (TypeError, ValueError, OverflowError):
+                finite = np.all(np.isfinite(np.asarray(as_numpy(output))))
+            except (TypeError, ValueError):
                 return CHECK.warn(f"one vector with {bad} makes the result no vector of numbers", x)
-            if not np.all(np.isfinite(numbers)):
+            if not finite:
                 return CHECK.warn(f"one vector with {bad} makes the result not finite", x)
     return None
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO
 
 MOST_PRINTED = 64 << 10
+_RUNNING: set[int] = set()
 
 
 @dataclass(frozen=True)
@@ -46,16 +47,28 @@ def run_module(module: str, folder: Path, seconds: float) -> Ended:
         kept = bytearray()
         reader = threading.Thread(target=_drain, args=(worker.stdout, kept), daemon=True)
         reader.start()
+        _RUNNING.add(worker.pid)
         try:
             status: int | None = worker.wait(seconds)
         except subprocess.TimeoutExpired:
             status = None
         finally:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(worker.pid, signal.SIGKILL)
+            _end(worker.pid)
             worker.wait()
+            _RUNNING.discard(worker.pid)
             reader.join(1.0)
     return Ended(status, bytes(kept).decode("utf-8", errors="replace"))
+
+
+def end_all() -> None:
+    """End every worker of this process, so that the threads that wait for them return."""
+    for process in tuple(_RUNNING):
+        _end(process)
+
+
+def _end(process: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process, signal.SIGKILL)
 
 
 def limit_memory(memory: int) -> None:

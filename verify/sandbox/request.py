@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from kappaguard.rules.errors import InputError
 from kappaguard.rules.witness import Witness, from_json
@@ -50,7 +51,11 @@ class Request:
 
 def request_from_json(text: str) -> Request:
     """The request that ``to_json`` wrote."""
-    data = json.loads(text)
+    return request_from_data(json.loads(text))
+
+
+def request_from_data(data: dict[str, Any]) -> Request:
+    """The same, from what the JSON holds."""
     inquiry = Inquiry(
         data["rule"],
         data["n"],

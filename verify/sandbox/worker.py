@@ -17,7 +17,7 @@ from kappaguard.rules.files import write
 from kappaguard.rules.witness import from_json
 from kappaguard.verify.inquiry import inquire
 from kappaguard.verify.sandbox.process import end_with_parent, limit_memory
-from kappaguard.verify.sandbox.request import ERROR, FAILURE, FORKS, PHASE, REQUEST, RESULT, request_from_json
+from kappaguard.verify.sandbox.request import ERROR, FAILURE, FORKS, PHASE, REQUEST, RESULT, request_from_data
 from kappaguard.verify.sandbox.results import found_to_json, replay_to_json
 
 Begin = Callable[[str], None]
@@ -29,8 +29,7 @@ def work(folder: Path) -> None:
     What a rule raises is caught where it is called. An exception that gets here is one of ours, and must not be taken
     for the end of a rule.
     """
-    text = (folder / REQUEST).read_text(encoding="utf-8")
-    data = json.loads(text)
+    data = json.loads((folder / REQUEST).read_text(encoding="utf-8"))
     end_with_parent()
     limit_memory(data["memory"])
     forks = 0
@@ -46,7 +45,7 @@ def work(folder: Path) -> None:
 
     os.register_at_fork(before=forked)
     try:
-        result = TASKS[data["task"]](text, data, begin)
+        result = TASKS[data["task"]](data, begin)
     except InputError as error:
         write(folder / ERROR, " ".join(str(error).split()))
         return
@@ -61,12 +60,12 @@ def work(folder: Path) -> None:
     write(folder / RESULT, result)
 
 
-def _inquire(text: str, data: dict[str, Any], begin: Begin) -> str:
-    request = request_from_json(text)
+def _inquire(data: dict[str, Any], begin: Begin) -> str:
+    request = request_from_data(data)
     return inquire(request.inquiry, request.known, begin).to_json()
 
 
-def _replay(text: str, data: dict[str, Any], begin: Begin) -> str:
+def _replay(data: dict[str, Any], begin: Begin) -> str:
     from kappaguard.verify.replay import replay
 
     witness = from_json(data["witness"])
@@ -74,7 +73,7 @@ def _replay(text: str, data: dict[str, Any], begin: Begin) -> str:
     return replay_to_json(replay(witness))
 
 
-def _search(text: str, data: dict[str, Any], begin: Begin) -> str:
+def _search(data: dict[str, Any], begin: Begin) -> str:
     from kappaguard.verify.lower import search
 
     begin("the search")
@@ -82,7 +81,7 @@ def _search(text: str, data: dict[str, Any], begin: Begin) -> str:
     return found_to_json(search(data["rule"], data["n"], data["f"], **options))
 
 
-TASKS: dict[str, Callable[[str, dict[str, Any], Begin], str]] = {
+TASKS: dict[str, Callable[[dict[str, Any], Begin], str]] = {
     "inquire": _inquire,
     "replay": _replay,
     "search": _search,

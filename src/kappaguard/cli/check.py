@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 REFUTED = 1
 UNFINISHED = 2
+INTERRUPTED = 130
 
 
 def check(
@@ -53,7 +54,11 @@ def check(
         raise InputError("a RULE needs -n and -f, as in: kappaguard check krum -n 17 -f 4")
     orders, listed = _orders(rule, n, f, claim, tolerance, budget, seed, rotates)
     orders = [_limited(order, timeout, memory, witnesses) for order in orders]
-    outcomes = carry_out_all(orders, jobs or listed or cores())
+    try:
+        outcomes = carry_out_all(orders, jobs or listed or cores())
+    except KeyboardInterrupt:
+        typer.echo("kappaguard: interrupted, nothing was decided", err=True)
+        return INTERRUPTED
     verdicts = [outcome for outcome in outcomes if isinstance(outcome, Verdict)]
     errors = [
         str(outcome) if str(order.inquiry.rule) in str(outcome) else f"{order.inquiry.rule}: {outcome}"

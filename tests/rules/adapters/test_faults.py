@@ -40,8 +40,13 @@ def overflows(x: Any) -> Any:
         (lambda x: x[0, 0], "shape", "returned shape ()"),
         (lambda x: x[0, :2], "shape", "returned shape (2,)"),
         (lambda x: "a vector", "type", "returned str"),
-        (lambda x: list(x[0]), "type", "returned list"),
-        (lambda x: x[0].astype(int), "type", "array of int64"),
+        (lambda x: ["a"] * 3, "type", "returned list, not an array and not a list of numbers"),
+        (lambda x: [True] * 3, "type", "returned list"),
+        (lambda x: x.tolist(), "type", "returned list"),
+        (lambda x: {0: 1.0}, "type", "returned dict"),
+        (lambda x: (1.0, 2.0), "shape", "returned shape (2,)"),
+        (lambda x: [10**400] * 3, "infinite", "too large for a float"),
+        (lambda x: x[0] > 0, "type", "array of bool"),
         (lambda x: x[0].astype(object), "type", "array of object"),
         (lambda x: x[0] + 0j, "type", "array of complex128"),
     ],
@@ -58,6 +63,22 @@ def test_fault_kinds(rule: Callable[[Any], Any], kind: str, detail: str) -> None
     assert outcome.value is None
     assert outcome.fault is not None
     assert outcome.fault.kind == kind
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        lambda x: list(x[1]),
+        lambda x: x[1].tolist(),
+        lambda x: tuple(int(value) for value in x[1]),
+        lambda x: x[1].astype(np.int32),
+        lambda x: x[1].astype(np.uint8),
+    ],
+)
+def test_numbers_are_a_vector_whatever_holds_them(rule: Callable[[Any], Any]) -> None:
+    returned = resolve(rule, f=1)(X)
+    assert returned.dtype == np.float64
+    assert returned.tolist() == [3.0, 4.0, 5.0]
 
 
 def test_outcome_without_fault_has_the_value() -> None:

@@ -94,6 +94,26 @@ def in_single(x, f):
     return trimmed(x.astype(np.float32), f)
 
 
+def as_list(x, f):
+    return trimmed(x, f).tolist()
+
+
+def as_tuple(x, f):
+    return tuple(trimmed(x, f))
+
+
+def truncated(x, f):
+    return trimmed(x, f).astype(int)
+
+
+def texts(x, f):
+    return ["a"] * x.shape[1]
+
+
+def as_complex(x, f):
+    return trimmed(x, f) + 0j
+
+
 def none_at_equal(x, f):
     return None if np.ptp(x[f:]) == 0 else trimmed(x, f)
 

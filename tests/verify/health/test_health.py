@@ -87,6 +87,12 @@ def test_what_refutes(rule, check):
         (rules.in_place, "purity"),
         (rules.Remembering, "statelessness"),
         (rules.in_single, "output"),
+        (rules.as_list, "output"),
+        (rules.as_tuple, "output"),
+        (rules.truncated, "output"),
+        (rules.texts, "output"),
+        (rules.texts, "non-finite"),
+        (rules.as_complex, "output"),
         (rules.by_norms, "offset"),
         (rules.sums, "cancellation"),
         (rules.normalised, "dimension"),
@@ -102,7 +108,16 @@ def test_what_is_warned_of(rule, check):
 
 
 @pytest.mark.parametrize(
-    "rule", [rules.in_place, rules.Remembering, rules.in_single, rules.by_norms, rules.nan_is_contagious]
+    "rule",
+    [
+        rules.in_place,
+        rules.Remembering,
+        rules.in_single,
+        rules.as_list,
+        rules.as_tuple,
+        rules.by_norms,
+        rules.nan_is_contagious,
+    ],
 )
 def test_a_warning_does_not_refute(rule):
     health = found(rule)
@@ -160,6 +175,19 @@ def test_wrong_numbers(n, f, said):
 def test_a_pre_aggregation_is_no_rule():
     with pytest.raises(InputError, match="pre-aggregation"):
         subject("nnm", 5, 1)
+
+
+def test_texts_are_no_vector():
+    health = found(rules.texts)
+    assert named(health, "output").refutes
+    assert health.witness.note.startswith("no vector: the rule returned list")
+
+
+def test_a_rule_of_integers_is_judged_by_what_it_returns():
+    under = subject(rules.truncated, 5, 1)
+    judgement = under.judge(under.witness(np.array([[0.0], [0], [1], [1], [1]]), range(4), "by hand"))
+    # the trimmed mean 2/3 becomes 0; the honest mean is 1/2 and the variance 1/4
+    assert (judgement.output, judgement.witness.lower) == ((0.0,), 1)
 
 
 def test_an_overflow_of_float32_refutes_nothing():

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
+import math
 import os
 import time
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
+from kappaguard.reports.guard.table import HEADINGS, row
 from kappaguard.rules.errors import InputError
+from kappaguard.rules.witness import Witness, fractions
 from kappaguard.verify.guard import check
 from kappaguard.verify.inquiry import Inquiry
+from kappaguard.verify.lower import search
 from kappaguard.verify.sandbox.request import Request, request_from_json
-from kappaguard.verify.sandbox.run import GRACE, Limits, inquire_apart
+from kappaguard.verify.sandbox.run import GRACE, Limits, ask, inquire_apart, replay_apart, search_apart
 from kappaguard.verify.verdict import verdict_from_json
 
 NASTY = Path(__file__).parent / "nasty.py"
@@ -39,6 +46,9 @@ def test_a_rule_that_takes_the_process_along(rule, ending):
     verdict = apart(rule)
     assert verdict.trouble == f"the process of the rule ended with {ending} (the first call)"
     assert not verdict.holds
+    # the time that it took, not the time that it was allowed
+    assert 0 < verdict.effort.seconds < 30
+    assert row(verdict)[HEADINGS.index("health")] == "not examined"
 
 
 def test_a_rule_that_prints(capfd):
@@ -121,6 +131,59 @@ def test_requests_and_verdicts_survive_the_way():
     assert (again.inquiry.n, again.inquiry.seed, again.inquiry.rotates) == (5, 9, True)
     with pytest.raises(InputError, match="name"):
         Request(Inquiry(lambda x: x[0], 5, 1), (), 1 << 30).to_json()
+
+
+@pytest.mark.parametrize(
+    "request_", [{"task": "replay", "witness": 5}, {"task": "inquire", "rule": f"{NASTY}:average"}, {"task": "none"}]
+)
+def test_an_error_of_ours_is_not_blamed_on_the_rule(request_):
+    report = ask(json.dumps(request_ | {"memory": 4 << 30}), 40.0)
+    assert report.text is None
+    assert report.trouble.startswith("an error of kappaguard itself, not of the rule: ")
+    assert "Error" in report.trouble
+    assert "line" in report.trouble
+
+
+def infinite(rule, note="no vector: the rule raised ValueError"):
+    x = fractions([[0], [1], [1], [1], [1]])
+    return Witness(f"{NASTY}:{rule}", 5, 1, "trace", (1, 2, 3, 4), x, math.inf, math.inf, "", note)
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        ("hangs", r"nasty.py:hangs: the rule did not return within 4 s \(the replay\)"),
+        ("dies", r"ended with status 7 \(the replay\)"),
+        ("raises", "does not run at n = 5 and f = 1: it raised ValueError"),
+    ],
+)
+def test_a_replay_apart_that_does_not_end_well(rule, said):
+    with pytest.raises(InputError, match=said):
+        replay_apart(infinite(rule), Limits(4.0 if rule == "hangs" else 40.0))
+
+
+def test_a_replay_apart(capfd):
+    seen = replay_apart(infinite("prints"))
+    # the average of a 0 and four 1 is off by 1/5, and the honest vectors have no variance
+    assert (seen.lower, seen.verdict, seen.method) == (math.inf, "float", "float")
+    away = dataclasses.replace(infinite("prints"), x=fractions([[10], [0], [0], [4], [4]]))
+    seen = replay_apart(away)
+    assert seen.verdict == "differs"
+    # the output is the float nearest to 18/5, the honest mean 2, the variance 4
+    assert seen.lower == (Fraction(3.6) - 2) ** 2 / 4
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_search_apart_is_a_search():
+    name = f"{NASTY}:trimmed"
+    there = search_apart(name, 5, 1, d=1, evaluations=300, seed=2)
+    here = search(name, 5, 1, d=1, evaluations=300, seed=2)
+    assert there == here
+    assert there.witness is not None
+    assert there.stats.evaluations == here.stats.evaluations
+    assert there.stats.dimensions == here.stats.dimensions
+    with pytest.raises(InputError, match="did not return within 4 s"):
+        search_apart(f"{NASTY}:hangs", 5, 1, budget=1.0, limits=Limits(4.0))
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"verdict": "fine"}', "[" * 10**5])
