@@ -12,8 +12,12 @@ def sweep(
     rules: Annotated[list[str], typer.Argument(metavar="RULE...", help="The rules.", show_default=False)],
     at: Annotated[list[str], typer.Option("--at", metavar="N,F", help="A pair n,f; may be given several times.")],
     seeds: Annotated[int, typer.Option("--seeds", help="How many seeds, from 0.")] = 1,
-    budget: Annotated[float | None, typer.Option("--budget", metavar="SECONDS", help="Per search.")] = None,
-    evaluations: Annotated[int | None, typer.Option("--evaluations", help="Per search; reproducible.")] = None,
+    budget: Annotated[
+        list[float] | None, typer.Option("--budget", metavar="SECONDS", help="Per search; may be given several times.")
+    ] = None,
+    evaluations: Annotated[
+        list[int] | None, typer.Option("--evaluations", help="Per search; reproducible; may be given several times.")
+    ] = None,
     store: Annotated[Path, typer.Option("--store", metavar="FILE", help="One SQLite file with all results.")] = Path(
         ".kappaguard/sweep.sqlite"
     ),
@@ -34,10 +38,15 @@ def sweep(
     require_count(seeds, 1, "the number of seeds")
     if jobs is not None:
         require_count(jobs, 1, "the number of jobs")
+    # no budget in one unit leaves it to the other, and none at all to the search's own
+    every_budget: list[float | None] = [*budget] if budget else [None]
+    every_number: list[int | None] = [*evaluations] if evaluations else [None]
     cells = [
-        Cell(rule, n, f, seed, budget, evaluations)
+        Cell(rule, n, f, seed, seconds, number)
         for rule in rules
         for n, f in map(_pair, at)
+        for seconds in every_budget
+        for number in every_number
         for seed in range(seeds)
     ]
     try:
