@@ -155,3 +155,22 @@ def test_multikrum(n, f):
 def test_wrong_requests(n, f):
     with pytest.raises(InputError):
         kg.exact("krum", n=n, f=f)
+
+
+def test_three_vectors_behind_nnm_and_krum():
+    """The bound of the argument for n = 3, against a naive second implementation on many inputs."""
+    result = kg.exact("nnm+krum", n=3, f=1)
+    assert result.upper == 4
+    assert 3.999 < result.lower <= 4
+    generator = np.random.default_rng(0)
+    largest = 0.0
+    for _ in range(4000):
+        a, b = generator.normal(size=(2, 2))
+        z = a + generator.normal(size=2) * np.exp(generator.normal())
+        x = np.array([a, b, z])
+        gaps = np.linalg.norm(x[:, None] - x[None], axis=2)
+        mixed = np.array([(x[i] + x[np.argsort(gaps[i])[1]]) / 2 for i in range(3)])
+        apart = np.linalg.norm(mixed[:, None] - mixed[None], axis=2) + np.diag([np.inf] * 3)
+        output = mixed[np.argmin(apart.min(axis=1))]
+        largest = max(largest, np.sum((output - (a + b) / 2) ** 2) / (np.sum((a - b) ** 2) / 4))
+    assert 2 < largest <= 4
