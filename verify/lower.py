@@ -25,6 +25,8 @@ from kappaguard.search.shrink import shrink
 from kappaguard.verify.judgement import Judgement
 from kappaguard.verify.subject import Subject, subject
 
+BUDGET = 10.0
+"""Seconds, if nothing is said."""
 KEEP = 0.9998
 """The fraction of the ratio that a shrunk input must keep."""
 JUDGED = 6
@@ -72,7 +74,7 @@ def search(
     if evaluations is not None:
         require_count(evaluations, 1, "the budget in evaluations")
     if budget is None:
-        budget = math.inf if evaluations is not None else 10.0
+        budget = math.inf if evaluations is not None else BUDGET
     if isinstance(budget, bool) or not isinstance(budget, int | float) or not budget > 0:
         raise InputError(f"the budget must be a positive number of seconds, got {budget!r}")
     if isinstance(target, bool) or not isinstance(target, int | float | Fraction | None):

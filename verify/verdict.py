@@ -115,14 +115,14 @@ def verdict_from_json(text: str) -> Verdict:
 
 
 def number(value: Any) -> float | str | None:
-    """A bound as JSON has it: a float, infinity as a text, None as null."""
+    """A number as JSON has it: a float, an infinite one as a text, None as null."""
     if value is None:
         return None
     try:
         seen = float(value)
     except OverflowError:
         seen = math.inf
-    return seen if math.isfinite(seen) else "inf"
+    return seen if math.isfinite(seen) else str(seen)
 
 
 def _bound(text: str) -> Bound:

@@ -15,7 +15,8 @@ from typing import Any
 import kappaguard
 from kappaguard.rules.files import write
 from kappaguard.verify.claims.claim import Claim, Effort, Finding, Report
-from kappaguard.verify.claims.store import Store, Stored, number, witness_json
+from kappaguard.verify.claims.store import Store, Stored, witness_json
+from kappaguard.verify.verdict import number
 
 SCHEMA = "kappaguard-results/1"
 

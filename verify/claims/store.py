@@ -21,6 +21,7 @@ from kappaguard.rules.witness import SCHEMA as WITNESS_SCHEMA
 from kappaguard.rules.witness import Witness, from_json
 from kappaguard.verify.claims.claim import Budget, Claim, Effort, Finding
 from kappaguard.verify.claims.registry import MODULES
+from kappaguard.verify.verdict import number
 
 SCHEMA = "kappaguard-claim/1"
 ROOMS = ("rules", "search", "training", "verify")
@@ -98,11 +99,6 @@ def shared_hash() -> str:
                 continue
             digest.update(str(path.relative_to(folder)).encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()
-
-
-def number(value: float | None) -> float | str | None:
-    """As JSON has it: infinity as a text."""
-    return str(value) if value is not None and abs(value) == float("inf") else value
 
 
 def witness_json(witness: Witness | dict[str, Any]) -> str:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-
-from kappaguard import __version__
 
 if TYPE_CHECKING:
     from kappaguard.search.result import KappaResult
@@ -24,36 +21,18 @@ def exact(
     ),
 ) -> None:
     """The worst case of a rule: a lower bound with a witness, an upper bound with a certificate."""
+    from kappaguard.cli.progress import counting
     from kappaguard.verify.exact import exact as judge
 
-    result = judge(rule, n, f, None if as_json else _progress())
+    with counting("cells") as report:
+        result = judge(rule, n, f, report)
     paths = _save(result, out)
     typer.echo(_json(result, paths) if as_json else _text(result, paths))
 
 
-def _progress() -> Callable[[int, int], None] | None:
-    """A bar on the terminal while programs are solved; nothing when nobody looks."""
-    import sys
-
-    from rich.console import Console
-    from rich.progress import Progress
-
-    if not sys.stderr.isatty():
-        return None
-    bar = Progress(console=Console(stderr=True), transient=True)
-    task = bar.add_task("cells", total=None)
-    bar.start()
-
-    def report(done: int, total: int) -> None:
-        bar.update(task, completed=done, total=total)
-        if done >= total:
-            bar.stop()
-
-    return report
-
-
 def _save(result: KappaResult, folder: Path) -> dict[str, Path | None]:
     from kappaguard.rules.errors import InputError
+    from kappaguard.rules.files import write
 
     paths: dict[str, Path | None] = {"witness": None, "certificate": None}
     try:
@@ -64,35 +43,22 @@ def _save(result: KappaResult, folder: Path) -> dict[str, Path | None]:
             certified = result.rule.rpartition("+")[2]
             name = f"{certified}-n{result.n}-f{result.f}.certificate.json"
             paths["certificate"] = folder / name
-            (folder / name).write_text(result.certificate + "\n")
+            write(folder / name, result.certificate + "\n")
     except OSError as error:
         raise InputError(f"cannot write to {folder}: {error.strerror or error}") from None
     return paths
 
 
 def _json(result: KappaResult, paths: dict[str, Path | None]) -> str:
-    import json
+    from kappaguard.cli.output import as_json
 
-    from kappaguard.verify.verdict import number
-
-    return json.dumps(
-        {
-            "rule": result.rule,
-            "n": result.n,
-            "f": result.f,
-            "lower": number(result.lower),
-            "upper": number(result.upper),
-            "verdict": result.status.value,
-            "witness": None if paths["witness"] is None else str(paths["witness"]),
-            "certificate": None if paths["certificate"] is None else str(paths["certificate"]),
-            "proof": result.proof,
-            "seconds": result.stats.seconds,
-            "evaluations": result.stats.evaluations,
-            "programs": result.stats.programs,
-            "seed": None,
-            "version": __version__,
-        },
-        indent=2,
+    return as_json(
+        result,
+        paths["witness"],
+        verdict=result.status.value,
+        certificate=None if paths["certificate"] is None else str(paths["certificate"]),
+        proof=result.proof,
+        programs=result.stats.programs,
     )
 
 

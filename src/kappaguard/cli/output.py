@@ -1,13 +1,15 @@
-"""How commands print tables, bounds and progress."""
+"""How commands print tables, bounds and results."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fractions import Fraction
+    from pathlib import Path
+
+    from kappaguard.search.result import KappaResult
 
 WIDTH_OF_A_PIPE = 200
 
@@ -41,14 +43,23 @@ def outward(value: Fraction | float, *, up: bool) -> str:
     return f"{context.divide(decimal.Decimal(value.numerator), decimal.Decimal(value.denominator)).normalize():f}"
 
 
-@contextmanager
-def counting(words: str) -> Iterator[Callable[[int, int], None]]:
-    """A bar on the terminal, told (done, total), with the time left; nothing when nobody looks."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+def as_json(result: KappaResult, witness: Path | None, **more: Any) -> str:
+    """One JSON object: what every command tells of a result, and what only one of them does."""
+    import json
 
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task(words, total=None)
-        yield lambda done, total: progress.update(task, completed=done, total=total)
+    from kappaguard import __version__
+    from kappaguard.verify.verdict import number
+
+    common = {
+        "rule": result.rule,
+        "n": result.n,
+        "f": result.f,
+        "lower": number(result.lower),
+        "upper": number(result.upper),
+        "witness": None if witness is None else str(witness),
+        "seconds": result.stats.seconds,
+        "evaluations": result.stats.evaluations,
+        "seed": result.stats.seed,
+        "version": __version__,
+    }
+    return json.dumps(common | more, indent=2)

@@ -153,6 +153,8 @@ def _check(path: Path, as_json: bool) -> int:
 def _json(result: Replay, path: Path) -> str:
     import json
 
+    from kappaguard.verify.verdict import number
+
     seen = result.witness
     return json.dumps(
         {
@@ -160,8 +162,8 @@ def _json(result: Replay, path: Path) -> str:
             "n": seen.n,
             "f": seen.f,
             "criterion": seen.criterion,
-            "lower": _number(result.lower),
-            "upper": _number(result.upper),
+            "lower": number(result.lower),
+            "upper": number(result.upper),
             "exact": {"lower": _digits(result.lower), "upper": _digits(result.upper)},
             "recorded": {"lower": _digits(seen.lower), "upper": _digits(seen.upper)},
             "verdict": result.verdict,
@@ -209,11 +211,6 @@ def _shortened(value: Fraction) -> str:
 
 def _digits(value: Bound | None) -> str | None:
     return None if value is None else str(value)
-
-
-def _number(value: Bound | None) -> float | str | None:
-    """As a float, which JSON has; infinity, which it has not, as a text."""
-    return None if value is None else _float(value) if _float(value) < float("inf") else "inf"
 
 
 def _float(value: Bound) -> float:

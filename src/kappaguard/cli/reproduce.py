@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -41,6 +40,7 @@ def reproduce(
 ) -> None:
     """Run an experiment of the paper and print our numbers beside the paper's; finished cells are not run again."""
     from kappaguard.cli.output import print_table
+    from kappaguard.cli.progress import nested
     from kappaguard.rules.checks import require_count
     from kappaguard.rules.errors import InputError
     from kappaguard.rules.files import write
@@ -58,9 +58,9 @@ def reproduce(
         raise InputError(f"no engine is called {engine!r}; there are {', '.join(ENGINES)}")
     ledger = Ledger(out / "cells.sqlite")
     done: dict[str, dict[str, Any]] = {}
-    with _Bar(len(cells)) as bar:
+    with nested("cells", len(cells)) as bar:
         try:
-            for cell, result in sweep(cells, ledger, bar.cell, engine, jobs, address):
+            for cell, result in sweep(cells, ledger, lambda cell: bar.begin(cell.label), engine, jobs, address):
                 done[cell.key] = result
                 bar.done()
         except KeyboardInterrupt:
@@ -81,41 +81,3 @@ def _margins(finished: list[tuple[Cell, dict[str, Any]]], ledger: Ledger) -> tup
 
     lines = [line(margin(cell.configuration, ledger.rows(cell), result)) for cell, result in finished]
     return HEADINGS, lines
-
-
-class _Bar:
-    """A bar over the cells and one over the steps, with the time left; nothing when nobody looks."""
-
-    def __init__(self, total: int) -> None:
-        import sys
-
-        self.bar: Any = None
-        if sys.stderr.isatty():
-            from rich.console import Console
-            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-            columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-            self.bar = Progress(*columns, console=Console(stderr=True), transient=True)
-            self.all = self.bar.add_task("cells", total=total)
-            self.one = self.bar.add_task("", total=None)
-
-    def __enter__(self) -> _Bar:
-        if self.bar is not None:
-            self.bar.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self.bar is not None:
-            self.bar.stop()
-
-    def cell(self, cell: Cell) -> Callable[[int, int], None]:
-        """A cell begins; what is to be told of its steps."""
-        if self.bar is None:
-            return lambda done, total: None
-        self.bar.reset(self.one, total=None, description=cell.label)
-        return lambda done, total: self.bar.update(self.one, completed=done, total=total)
-
-    def done(self) -> None:
-        """A cell is finished."""
-        if self.bar is not None:
-            self.bar.advance(self.all)

@@ -5,17 +5,12 @@ from __future__ import annotations
 import sys
 from contextlib import redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kappaguard import __version__
-
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from kappaguard.search.result import KappaResult
-    from kappaguard.verify.lower import Progress
 
 
 def search(
@@ -36,80 +31,38 @@ def search(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """A lower bound on kappa* with a witness: the input with the largest ratio found."""
+    from kappaguard.cli.progress import searching
+    from kappaguard.verify.lower import BUDGET
     from kappaguard.verify.lower import search as find
 
     # what the rule prints is not ours to put into the output
-    with _Bar(budget if evaluations is None else None) as bar, redirect_stdout(sys.stderr):
-        result = find(
-            rule, n, f, d=d, budget=budget, evaluations=evaluations, seed=seed, report=None if as_json else bar.report
-        )
+    with searching(budget or BUDGET) as report, redirect_stdout(sys.stderr):
+        result = find(rule, n, f, d=d, budget=budget, evaluations=evaluations, seed=seed, report=report)
     path = None
     if result.witness is not None:
         path = result.witness.save(save or Path(".kappaguard/search") / result.witness.file_name)
     typer.echo(_json(result, path) if as_json else _text(result, path, fixed=d is not None))
 
 
-class _Bar:
-    """A bar on the terminal with the best ratio so far; nothing when nobody looks."""
-
-    def __init__(self, budget: float | None) -> None:
-        self.budget = budget or 10.0
-        self.report: Callable[[Progress], None] | None = None
-
-    def __enter__(self) -> _Bar:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-        if not sys.stderr.isatty():
-            return self
-        columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-        self.bar = Progress(*columns, console=Console(stderr=True), transient=True)
-        task = self.bar.add_task("starting", total=self.budget)
-        self.bar.start()
-
-        def report(progress: Any) -> None:
-            words = f"best {progress.best:.6g}, {progress.evaluations:,} evaluations, {progress.adversary}"
-            self.bar.update(task, completed=min(progress.seconds, self.budget), description=words)
-
-        self.report = report
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self.report is not None:
-            self.bar.stop()
-
-
 def _json(result: KappaResult, path: Path | None) -> str:
-    import json
-
+    from kappaguard.cli.output import as_json
     from kappaguard.verify.verdict import number
 
     stats = result.stats
-    return json.dumps(
-        {
-            "rule": result.rule,
-            "n": result.n,
-            "f": result.f,
-            "lower": number(result.lower),
-            "upper": number(result.upper),
-            "verdict": "open",
-            "status": result.status.value,
-            "witness": None if path is None else str(path),
-            "seconds": stats.seconds,
-            "evaluations": stats.evaluations,
-            "seed": stats.seed,
-            "adversaries": list(stats.adversaries),
-            "dimensions": {str(d): number(ratio) for d, ratio in stats.dimensions},
-            "faults": stats.faults,
-            "fault": stats.fault,
-            "interrupted": stats.interrupted,
-            "trace": [
-                [step.adversary, step.evaluations, round(step.seconds, 4), number(step.ratio), step.dimension]
-                for step in stats.trace
-            ],
-            "version": __version__,
-        },
-        indent=2,
+    return as_json(
+        result,
+        path,
+        verdict="open",
+        status=result.status.value,
+        adversaries=list(stats.adversaries),
+        dimensions={str(d): number(ratio) for d, ratio in stats.dimensions},
+        faults=stats.faults,
+        fault=stats.fault,
+        interrupted=stats.interrupted,
+        trace=[
+            [step.adversary, step.evaluations, round(step.seconds, 4), number(step.ratio), step.dimension]
+            for step in stats.trace
+        ],
     )
 
 

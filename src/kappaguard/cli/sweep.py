@@ -29,7 +29,8 @@ def sweep(
     """Search for the worst inputs of many rules at many (n, f). What is finished is kept; started again, it goes on."""
     import json
 
-    from kappaguard.cli.output import counting, print_table
+    from kappaguard.cli.output import print_table
+    from kappaguard.cli.progress import counting
     from kappaguard.rules.checks import require_count
     from kappaguard.rules.errors import InputError
     from kappaguard.verify.sweep import Cell

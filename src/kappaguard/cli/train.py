@@ -134,19 +134,11 @@ def _draw_split(training: Any, configuration: Configuration, folder: Any) -> Non
 
 
 def _run(training: Any, configuration: Configuration, folder: Any) -> Result:
-    import sys
-
+    from kappaguard.cli.progress import counting
     from kappaguard.training.run import run
 
-    if not sys.stderr.isatty():
-        return run(training, configuration, folder)
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("steps", total=configuration.steps)
-        return run(training, configuration, folder, lambda done, total: bar.update(task, completed=done))
+    with counting("steps") as report:
+        return run(training, configuration, folder, report)
 
 
 def _json(configuration: Configuration, folder: Any, result: Result) -> str:

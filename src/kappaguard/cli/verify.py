@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kappaguard.cli.output import counting
+from kappaguard.cli.progress import counting, nested
 
 if TYPE_CHECKING:
-    from kappaguard.verify.claims.claim import Claim, Effort, Report
+    from kappaguard.verify.claims.claim import Effort
     from kappaguard.verify.claims.run import Outcome
 
 CHANGED = 1
@@ -46,9 +46,9 @@ def verify(
     outcomes: list[Outcome] = []
     try:
         out.mkdir(parents=True, exist_ok=True)
-        with _Bar(len(every)) as bar:
+        with nested("claims", len(every)) as bar:
             try:
-                for outcome in run(every, effort, out, fresh, bar.claim):
+                for outcome in run(every, effort, out, fresh, lambda claim: bar.begin(claim.name)):
                     outcomes.append(outcome)
                     bar.done()
             except KeyboardInterrupt:
@@ -78,44 +78,6 @@ def _deaf() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-class _Bar:
-    """A progress bar on the terminal; nothing when nobody looks."""
-
-    def __init__(self, total: int) -> None:
-        import sys
-
-        self.bar: Any = None
-        if sys.stderr.isatty():
-            from rich.console import Console
-            from rich.progress import Progress
-
-            self.bar = Progress(console=Console(stderr=True), transient=True)
-            self.all = self.bar.add_task("claims", total=total)
-            self.one = self.bar.add_task("", total=None)
-
-    def __enter__(self) -> _Bar:
-        if self.bar is not None:
-            self.bar.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self.bar is not None:
-            self.bar.stop()
-
-    def claim(self, claim: Claim) -> Report:
-        """A claim begins; what is to be told of its steps."""
-        if self.bar is None:
-            return lambda done, total: None
-        # names are ours, and hold no markup
-        self.bar.reset(self.one, total=None, description=claim.name)
-        return lambda done, total: self.bar.update(self.one, completed=done, total=total)
-
-    def done(self) -> None:
-        """A claim is finished."""
-        if self.bar is not None:
-            self.bar.advance(self.all)
 
 
 def _conclude(outcomes: Sequence[Outcome], path: Path) -> int:
