@@ -31,10 +31,10 @@ class Average(Rule):
         """The mean of the points."""
         n = cloud.n
         if cloud.mixing is None and native.applies(cloud.base):
-            with np.errstate(all="ignore"):
-                mean = _uniform(n, cloud.base.dtype) @ cloud.base
+            with np.errstate(over="ignore", invalid="ignore"):
+                mean = _uniform(n, cloud.base.dtype).dot(cloud.base)
                 # NaN and infinity show in the result: the input is looked at only if there is one
-                if math.isfinite(mean @ mean):
+                if math.isfinite(mean.dot(mean)):
                     return mean
         if is_exact(cloud.base):
             return cloud.combine(np.full(n, Fraction(1, n), dtype=object))

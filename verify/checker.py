@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from kappaguard.verify.certified import gm, krum, mda, multikrum, ordered
+from kappaguard.verify.certified import gm, krum, mda, multikrum, nnm_mda, ordered
 from kappaguard.verify.certified.rejected import Rejected, demand
 
 SCHEMA = "kappaguard-certificate/1"
@@ -134,4 +134,5 @@ RULES: dict[str, Callable[[int, int, Fraction, list[Any]], int]] = {
     "krum": _by_multipliers(krum),
     "mda": _by_multipliers(mda),
     "multikrum": _by_multipliers(multikrum),
+    "nnm+mda": _by_multipliers(nnm_mda),
 }

@@ -62,6 +62,7 @@ DOMAINS: Mapping[str, Callable[[int, int], bool]] = {
     "1 <= f < n/2, n - f odd": lambda n, f: f >= 1 and 2 * f < n and (n - f) % 2 == 1,
     "1 <= f < (n-1)/2": lambda n, f: f >= 1 and 2 * f < n - 1,
     "3f <= n <= 17": lambda n, f: 0 <= 3 * f <= n <= 17,
+    "n = 2f + 1, 3 <= f <= 8": lambda n, f: n == 2 * f + 1 and 3 <= f <= 8,
     "2f < n <= 3f, n <= 17": lambda n, f: 2 * f < n <= min(3 * f, 17),
     "0 <= f < n": lambda n, f: n >= 1 and 0 <= f < n,
 }
@@ -134,6 +135,15 @@ OURS = {
     ),
 }
 """kappa* itself, where it has a closed form, by rule."""
+MULTIKRUM_NARROW = ClosedForm(
+    "MultiKrum",
+    "exact",
+    "2*f*(2*f**3+f-1)/((f-1)*(f+1)**2)",
+    "kappaguard, closed-form-multikrum-narrow",
+    "n = 2f + 1, 3 <= f <= 8",
+    ("multikrum",),
+)
+"""kappa* of MultiKrum with one honest vector more than needed."""
 STATED = {"cwtm": CWTM, "krum": KRUM, "gm": GM, "cwmed": CWMED}
 
 

@@ -41,8 +41,9 @@ def exact(rule: str, n: int, f: int, report: Report | None = None) -> KappaResul
     """Bounds on kappa* of a built-in rule or of nnm in front of it, each as good as its proof.
 
     ``lower`` is the exactly re-evaluated ratio of the witness. ``upper`` is what the checker accepted; for a
-    pipeline with nnm it follows from the sharp form of Lemma 1 (proved in ``verify/claims/nnm_sharp.py``) and the
-    certificate of the rule behind it; where there is neither, it is None.
+    pipeline with nnm (but nnm+mda, which has a certificate of its own) it follows from the sharp form of Lemma 1
+    (proved in ``verify/claims/nnm_sharp.py``) and the certificate of the rule behind it; where there is neither, it is
+    None.
     """
     start = time.perf_counter()
     if not isinstance(rule, str) or ":" in rule:
@@ -56,11 +57,13 @@ def exact(rule: str, n: int, f: int, report: Report | None = None) -> KappaResul
     if any(getattr(part, "f", f) != f for part in parts):
         raise InputError(f"exact has one f for rule and adversary: {rule} sets another than f = {f}")
     label = built.label
-    found = find(label, n, f, report or (lambda done, total: None)) if label in RULES else None
-    if found is not None:
+    mixed = isinstance(built, Pipeline)
+    if label in RULES and (f or not mixed):
+        found = find(label, n, f, report or (lambda done, total: None))
         text = certificate(label, n, f, found)
         upper: Fraction | None = check(text).upper
-        witness, evaluations = _best(label, n, f, [(found.x, found.honest, "exact program")])
+        inputs = [(found.x, found.honest, "exact program"), *(known_inputs(n, f) if mixed else [])]
+        witness, evaluations = _best(label, n, f, inputs)
         witness, evaluations = _searched(witness, evaluations, upper)
         return _result(label, n, f, witness, upper, text, None, start, evaluations, found.programs)
     witness, evaluations = _best(label, n, f, known_inputs(n, f))

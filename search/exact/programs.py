@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from kappaguard.search.exact import gm, krum, mda, multikrum, ordered
+from kappaguard.search.exact import gm, krum, mda, multikrum, multikrum_inputs, nnm_mda, ordered
 from kappaguard.search.exact.dual import Cell, Proof, prove
 
 Report = Callable[[int, int], None]
@@ -75,16 +75,24 @@ def _krum(n: int, f: int, report: Report) -> Found:
     return Found(x, honest, upper, cells, len(keys))
 
 
-def _on_a_line(module: Any) -> Callable[[int, int, Report], Found]:
-    """A rule whose worst input is known in closed form and whose cells are cone programs."""
+def _mda(n: int, f: int, report: Report) -> Found:
+    keys = list(mda.keys(n, f))
+    upper, cells, _ = _prove(((key, *mda.named(n, f, key)) for key in keys), len(keys), report)
+    x = mda.worst_input(n, f) if f else [[Fraction(0)]] * n
+    return Found(x, list(range(n - f)), upper, cells, len(keys))
 
-    def program(n: int, f: int, report: Report) -> Found:
-        keys = list(module.keys(n, f))
-        upper, cells, _ = _prove(((key, *module.named(n, f, key)) for key in keys), len(keys), report)
-        x = module.worst_input(n, f) if f else [[Fraction(0)]] * n
-        return Found(x, list(range(n - f)), upper, cells, len(keys))
 
-    return program
+def _nnm_mda(n: int, f: int, report: Report) -> Found:
+    keys = list(mda.keys(n, f))
+    upper, cells, _ = _prove(((key, *nnm_mda.named(n, f, key)) for key in keys), len(keys), report)
+    return Found(mda.worst_input(n, f), list(range(n - f)), upper, cells, len(keys))
+
+
+def _multikrum(n: int, f: int, report: Report) -> Found:
+    keys = list(multikrum.keys(n, f))
+    upper, cells, best = _prove(((key, *multikrum.named(n, f, key)) for key in keys), len(keys), report)
+    x, honest = multikrum_inputs.worst_input(n, f, best) if f else ([[Fraction(0)]] * n, list(range(n)))
+    return Found(x, honest, upper, cells, len(keys))
 
 
 RULES: dict[str, Callable[[int, int, Report], Found]] = {
@@ -93,6 +101,7 @@ RULES: dict[str, Callable[[int, int, Report], Found]] = {
     "meamed": _ordered("meamed"),
     "gm": _gm,
     "krum": _krum,
-    "mda": _on_a_line(mda),
-    "multikrum": _on_a_line(multikrum),
+    "mda": _mda,
+    "multikrum": _multikrum,
+    "nnm+mda": _nnm_mda,
 }

@@ -18,7 +18,7 @@ from kappaguard.verify.certified import krum, mda, multikrum, ordered
 from kappaguard.verify.certified.rejected import Rejected
 from kappaguard.verify.checker import check
 
-RULES = ["cwtm", "cwmed", "meamed", "gm", "krum", "mda", "multikrum"]
+RULES = ["cwtm", "cwmed", "meamed", "gm", "krum", "mda", "multikrum", "nnm+mda"]
 
 
 @pytest.fixture(scope="module")

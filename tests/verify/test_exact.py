@@ -139,18 +139,6 @@ def test_a_coefficient_one_percent_below_is_refuted_and_a_right_one_is_not(rule)
         assert result.witness.lower <= result.upper
 
 
-@pytest.mark.parametrize(("n", "f"), SMALL + LARGE)
-def test_multikrum(n, f):
-    """4f/(n - 2f) is an upper bound for all n, and kappa* for n >= 3f."""
-    result = kg.exact("multikrum", n=n, f=f)
-    assert check(result.certificate).upper == result.upper
-    assert replay(result.witness).reproduces
-    assert float(result.upper) == pytest.approx(4 * f / (n - 2 * f), rel=1e-8)
-    below = 4 * f / (n - 2 * f) if n >= 3 * f else (1 + math.sqrt(f / (n - 2 * f))) ** 2
-    assert float(result.lower) >= below * (1 - 1e-6)
-    assert result.status is Status.EXACT or n < 3 * f
-
-
 @pytest.mark.parametrize(("n", "f"), [(1, 0), (4, 2), (5, -1)])
 def test_wrong_requests(n, f):
     with pytest.raises(InputError):

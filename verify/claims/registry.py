@@ -41,6 +41,7 @@ ROBUSTNESS: tuple[str, ...] = (
     "closed_form_mda",
     "closed_form_krum",
     "closed_form_multikrum",
+    "closed_form_multikrum_narrow",
 )
 """The definition, the coefficients, the lower bounds, the other definitions, NNM and Bucketing."""
 

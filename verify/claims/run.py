@@ -14,6 +14,7 @@ from typing import Any
 
 import kappaguard
 from kappaguard.rules.files import write
+from kappaguard.rules.witness import Witness
 from kappaguard.verify.claims.claim import Claim, Effort, Finding, Report
 from kappaguard.verify.claims.store import Store, Stored, witness_json
 from kappaguard.verify.verdict import number
@@ -46,6 +47,12 @@ class Outcome:
         """The file of the witness within the report's folder."""
         has = self.finding is not None and self.finding.witness is not None
         return f"witnesses/{self.claim.name}.json" if has else None
+
+    @property
+    def replays(self) -> bool:
+        """Whether ``kappaguard replay`` knows the kind of witness: inputs and runs say what they are."""
+        witness = self.finding.witness if self.finding else None
+        return isinstance(witness, Witness) or (witness is not None and "schema" in witness)
 
 
 def run(
@@ -116,6 +123,7 @@ def _entry(outcome: Outcome) -> dict[str, Any]:
         "tightness": number(finding.tightness) if finding else None,
         "detail": finding.detail if finding else None,
         "witness": outcome.witness_name,
+        "replays": outcome.replays,
         "budget": asdict(finding.budget) if finding and finding.budget else None,
         "seconds": outcome.seconds,
         "error": outcome.error,
