@@ -6,8 +6,7 @@
 Vectors are numbered from 0. ``lower`` and ``upper`` enclose the ratio of x and S; they are equal if the rule's output
 is rational. A ratio is infinite ("inf") if S has no spread and the rule is wrong nonetheless.
 
-A file may come from anywhere: sizes and lengths are bounded before anything is computed, and whatever is wrong with it
-is an ``InputError`` of one line.
+A file may come from anywhere: see ``kappaguard.rules.strict``.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,12 +27,11 @@ from numpy.typing import NDArray
 from kappaguard.rules.errors import InputError
 from kappaguard.rules.files import write
 from kappaguard.rules.ratio import CRITERIA
+from kappaguard.rules.strict import MOST_DIGITS, fraction, parse, read, short
 
 SCHEMA = "kappaguard-witness/1"
-MOST_BYTES = 8 << 20
 MOST_VECTORS = 10_000
 MOST_ENTRIES = 200_000
-MOST_DIGITS = 400
 MOST_BOUND_DIGITS = 2_000
 BITS_OF_A_DIGIT = 3.32
 MOST_CHARACTERS = 1_000
@@ -42,7 +40,6 @@ MOST_NOTE = 10_000
 Bound = Fraction | float
 """A fraction, or infinity."""
 
-_FRACTION = re.compile(r"(-?[0-9]+)(?:/([0-9]+))?", re.ASCII)
 _KEYS = {"schema", "rule", "n", "f", "criterion", "subset", "x", "lower", "upper", "found_by", "note"}
 
 
@@ -128,48 +125,22 @@ def fractions(x: NDArray[Any] | Sequence[Sequence[Any]]) -> tuple[tuple[Fraction
 
 def load(path: Path | str) -> Witness:
     """The witness in a file."""
-    where = Path(path)
+    text = read(path, "witness")
     try:
-        if where.exists() and not where.is_file():
-            raise InputError(f"{where} is not a file")
-        with where.open("rb") as stream:
-            content = stream.read(MOST_BYTES + 1)
-    except InputError:
-        raise
-    except (OSError, ValueError) as error:
-        raise InputError(f"cannot read {where}: {getattr(error, 'strerror', None) or error}") from None
-    if len(content) > MOST_BYTES:
-        raise InputError(f"{where} is larger than the {MOST_BYTES} bytes that a witness may have")
-    try:
-        return from_json(content.decode("utf-8"))
-    except UnicodeDecodeError:
-        raise InputError(f"{where} is not a witness: it is not text in UTF-8") from None
+        return from_json(text)
     except InputError as error:
-        raise InputError(f"{where} is not a witness: {error}") from None
+        raise InputError(f"{Path(path)} is not a witness: {error}") from None
 
 
 def from_json(text: str) -> Witness:
     """The witness that a JSON text describes."""
-    try:
-        data = json.loads(
-            text,
-            parse_int=_small_integer,
-            parse_float=_no_float,
-            parse_constant=_no_float,
-            object_pairs_hook=_unique_keys,
-        )
-    except RecursionError:
-        raise InputError("the JSON is nested too deeply") from None
-    except json.JSONDecodeError as error:
-        raise InputError(f"not JSON: {error.msg} in line {error.lineno}") from None
-    if not isinstance(data, dict):
-        raise InputError("the JSON is not an object")
+    data = parse(text)
     if data.get("schema") != SCHEMA:
-        raise InputError(f"its schema is not {SCHEMA!r} but {_short(data.get('schema'))}")
+        raise InputError(f"its schema is not {SCHEMA!r} but {short(data.get('schema'))}")
     for key in sorted(_KEYS - data.keys()):
         raise InputError(f"{key!r} is missing")
     for key in sorted(data.keys() - _KEYS):
-        raise InputError(f"{_short(key)} is not a part of a witness")
+        raise InputError(f"{short(key)} is not a part of a witness")
     return Witness(
         rule=data["rule"],
         n=data["n"],
@@ -192,11 +163,11 @@ def _check(witness: Witness) -> None:
     if not witness.rule.strip():
         raise InputError("'rule' is empty")
     if witness.criterion not in CRITERIA:
-        raise InputError(f"no criterion is called {_short(witness.criterion)}; there are {', '.join(CRITERIA)}")
+        raise InputError(f"no criterion is called {short(witness.criterion)}; there are {', '.join(CRITERIA)}")
     n, f = witness.n, witness.f
     for name, count in (("n", n), ("f", f)):
         if isinstance(count, bool) or not isinstance(count, int):
-            raise InputError(f"{name!r} must be an integer, got {_short(count)}")
+            raise InputError(f"{name!r} must be an integer, got {short(count)}")
     if not 1 <= n <= MOST_VECTORS or not 0 <= f < n:
         raise InputError(f"n must be between 1 and {MOST_VECTORS} and f between 0 and n - 1, got n = {n}, f = {f}")
     if len(witness.x) != n:
@@ -228,28 +199,6 @@ def _bits(value: Bound) -> int:
     return max(value.numerator.bit_length(), value.denominator.bit_length()) if isinstance(value, Fraction) else 0
 
 
-def _short(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-def _small_integer(digits: str) -> int:
-    if len(digits) > 20:
-        raise InputError(f"an integer of {len(digits)} digits")
-    return int(digits)
-
-
-def _no_float(text: str) -> NoReturn:
-    raise InputError(f'the number {_short(text)[1:-1]}: fractions are written as texts, such as "1/3"')
-
-
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    result = dict(pairs)
-    if len(result) != len(pairs):
-        raise InputError("a key is given twice")
-    return result
-
-
 def _items(value: object, name: str) -> list[Any]:
     if not isinstance(value, list) or len(value) > MOST_VECTORS:
         raise InputError(f"{name!r} must be a list of at most {MOST_VECTORS} items")
@@ -261,26 +210,14 @@ def _matrix(rows: list[Any]) -> tuple[tuple[Fraction, ...], ...]:
         raise InputError("'x' must be a list of lists")
     if sum(len(row) for row in rows) > MOST_ENTRIES:
         raise InputError(f"x may have {MOST_ENTRIES} entries, it has {sum(len(row) for row in rows)}")
-    return tuple(tuple(_fraction(value, "x") for value in row) for row in rows)
-
-
-def _fraction(text: object, name: str) -> Fraction:
-    match = _FRACTION.fullmatch(text) if isinstance(text, str) and len(text) <= 2 * MOST_DIGITS + 2 else None
-    if match is None:
-        raise InputError(f'{name!r} must hold fractions as texts, such as "1/3", got {_short(text)}')
-    top, bottom = match.group(1), match.group(2) or "1"
-    if max(len(top.lstrip("-")), len(bottom)) > MOST_DIGITS:
-        raise InputError(f"a fraction in {name!r} has more than {MOST_DIGITS} digits")
-    if int(bottom) == 0:
-        raise InputError(f"a fraction in {name!r} has the denominator 0")
-    return Fraction(int(top), int(bottom))
+    return tuple(tuple(fraction(value, "x") for value in row) for row in rows)
 
 
 def _bound(text: object, name: str) -> Bound:
     # the ratio has more digits than the entries, so a bound may have more as well
     if text == "inf":
         return math.inf
-    match = _FRACTION.fullmatch(text) if isinstance(text, str) and len(text) <= 2 * MOST_BOUND_DIGITS + 2 else None
-    if match is not None and int(match.group(2) or 1):
-        return Fraction(int(match.group(1)), int(match.group(2) or 1))
-    raise InputError(f'{name!r} must be a fraction as a text or "inf", got {_short(text)}')
+    try:
+        return fraction(text, name, MOST_BOUND_DIGITS)
+    except InputError:
+        raise InputError(f'{name!r} must be a fraction as a text or "inf", got {short(text)}') from None

@@ -7,13 +7,14 @@ import math
 import os
 import stat
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kappaguard.rules import witness as module
+from kappaguard.rules import strict
 from kappaguard.rules.errors import InputError
 from kappaguard.rules.rationalise import grids, on_grid, simplest, simplest_between, whole
 from kappaguard.rules.witness import SCHEMA, Witness, fractions, from_json, load
@@ -82,7 +83,7 @@ def test_a_name_is_safe_and_differs_with_content():
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):
     path = GOOD.save(tmp_path / "w.json")
     before = path.read_bytes()
-    monkeypatch.setattr(module.Path, "replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left")))
+    monkeypatch.setattr(Path, "replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left")))
     with pytest.raises(InputError, match="No space left"):
         Witness("cwmed", 3, 1, "trace", (1, 2), GOOD.x, Fraction(1), Fraction(1)).save(path)
     assert path.read_bytes() == before
@@ -173,7 +174,7 @@ def test_files_that_are_none(tmp_path):
     with pytest.raises(InputError, match="UTF-8"):
         load(tmp_path / "binary")
     with (tmp_path / "large").open("wb") as stream:
-        stream.truncate(module.MOST_BYTES * 100)
+        stream.truncate(strict.MOST_BYTES * 100)
     with pytest.raises(InputError, match="larger than"):
         load(tmp_path / "large")
     with pytest.raises(InputError, match="cannot read"):

@@ -21,7 +21,8 @@ import numpy as np
 
 from kappaguard.rules.nnm import NNM
 from kappaguard.verify.claims.algebra import demand, equal
-from kappaguard.verify.claims.claim import Claim, Effort, Finding, Report
+from kappaguard.verify.claims.claim import Claim, Effort, Finding, Report, Sides
+from kappaguard.verify.claims.instance import Record, integer, numbers, record, refuted
 from kappaguard.verify.claims.probe import Floats, probe
 from kappaguard.verify.claims.worst import grid, text
 
@@ -96,20 +97,24 @@ def check_reduction(effort: Effort, report: Report) -> Finding:
     )
 
 
+def printed(data: Record) -> Sides:
+    """Both sides of the printed equation, on a line, S being the first n - f."""
+    x = numbers(data, "x")
+    f = integer(data, "f", 0, (len(x) - 1) // 2)
+    left, _, literal = _sides([[value] for value in x], f)
+    return Sides(left, "==", literal)
+
+
 def check_literal(_effort: Effort, _report: Report) -> Finding:
     """The equation without the square, on three numbers."""
-    x = [[Fraction(0)], [Fraction(6)], [Fraction(9)]]
-    left, _, literal = _sides(x, 1)
-    demand(left != literal, "the two sides differ")
-    return Finding(
-        "refuted",
+    shown = record("bias-variance-equation", f=1, x=["0", "6", "9"])
+    sides = printed(shown)
+    return refuted(
         ("exact",),
-        float(left),
-        float(literal),
-        f"x = (0, 6, 9), f = 1, S = the first two: the left-hand side is {left}, the right-hand side without the "
-        f"square is {literal}. A misprint: the proof derives and uses the square.",
-        "==",
-        {"n": 3, "f": 1, "S": [0, 1], "x": ["0", "6", "9"], "left": str(left), "right": str(literal)},
+        sides,
+        f"x = (0, 6, 9), f = 1, S = the first two: the left-hand side is {sides.computed}, the right-hand side without "
+        f"the square is {sides.stated}. A misprint: the proof derives and uses the square.",
+        shown,
     )
 
 
@@ -159,6 +164,7 @@ CLAIMS = (
         "appendix B (eq:bias-variance)",
         "refuted",
         check_literal,
+        sides=printed,
     ),
     Claim(
         "bias-variance-equation-squared",

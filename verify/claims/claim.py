@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
+from fractions import Fraction
 from typing import Any, Literal
 
 from kappaguard.rules.witness import Witness
@@ -98,11 +99,30 @@ class Finding:
 
 
 @dataclass(frozen=True)
+class Sides:
+    """Both sides of a statement, that computed ``relation`` stated, at one instance."""
+
+    computed: Fraction
+    relation: Relation
+    stated: Fraction
+
+    @property
+    def hold(self) -> bool:
+        """Whether they are as stated."""
+        return {
+            "<=": self.computed <= self.stated,
+            ">=": self.computed >= self.stated,
+            "==": self.computed == self.stated,
+        }[self.relation]
+
+
+@dataclass(frozen=True)
 class Claim:
     """One statement with its source, the recorded verdict, and the check.
 
     ``source`` is the place in the paper with its label, or ``kappaguard`` for a statement of ours; ``corrects`` names
-    the claim that a corrected statement replaces.
+    the claim that a corrected statement replaces. ``sides`` evaluates the statement on an instance, the kind of witness
+    of a statement that is not about one ratio.
     """
 
     name: str
@@ -111,3 +131,4 @@ class Claim:
     expected: Verdict
     check: Callable[[Effort, Report], Finding]
     corrects: str | None = None
+    sides: Callable[[dict[str, Any]], Sides] | None = None

@@ -23,7 +23,7 @@ from kappaguard.verify.claims.algebra import demand, equal, nonnegative, symbols
 from kappaguard.verify.claims.claim import Claim, Effort, Finding, Report
 from kappaguard.verify.claims.worst import grid, kappa_star, settled, simplex, text
 
-RULES = ("cwtm", "cwmed", "gm", "krum", "meamed", "mda")
+RULES = ("cwtm", "cwmed", "gm", "krum", "meamed", "mda", "multikrum")
 
 
 def check_fixed(effort: Effort, report: Report) -> Finding:

@@ -21,7 +21,7 @@ from kappaguard.verify.claims.algebra import demand, equal
 from kappaguard.verify.claims.claim import Claim, Effort, Finding, Report
 from kappaguard.verify.claims.worst import grid, kappa_star, settled, simplex
 
-RULES = ("cwtm", "cwmed", "gm", "krum", "meamed", "mda")
+RULES = ("cwtm", "cwmed", "gm", "krum", "meamed", "mda", "multikrum")
 
 
 def check_lambda(effort: Effort, report: Report) -> Finding:

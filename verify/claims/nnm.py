@@ -20,7 +20,7 @@ from kappaguard.verify.claims.algebra import demand, equal, nonnegative, symbols
 from kappaguard.verify.claims.claim import Claim, Effort, Finding, Report
 from kappaguard.verify.claims.worst import kappa_star, settled, text
 
-RULES = ("cwtm", "cwmed", "meamed", "krum", "gm", "mda")
+RULES = ("cwtm", "cwmed", "meamed", "krum", "gm", "mda", "multikrum")
 
 
 def check_lemma(effort: Effort, report: Report) -> Finding:

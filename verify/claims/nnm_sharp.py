@@ -32,7 +32,7 @@ from kappaguard.verify.claims.bias_variance import reduction, score, two_groups
 from kappaguard.verify.claims.claim import Claim, Effort, Finding, Report
 from kappaguard.verify.claims.worst import grid, kappa_star, settled, text
 
-RULES = ("cwtm", "cwmed", "meamed", "gm", "krum", "mda")
+RULES = ("cwtm", "cwmed", "meamed", "gm", "krum", "mda", "multikrum")
 NEAR = Fraction(1, 10**5)
 """The input of (3) stays off its tie by a trifle."""
 

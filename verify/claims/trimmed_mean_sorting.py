@@ -21,8 +21,10 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement
 
+from kappaguard.rules.errors import InputError
 from kappaguard.verify.claims.algebra import demand
-from kappaguard.verify.claims.claim import Claim, Effort, Finding, Report
+from kappaguard.verify.claims.claim import Claim, Effort, Finding, Report, Sides
+from kappaguard.verify.claims.instance import Record, numbers, record, refuted
 from kappaguard.verify.claims.worst import text
 
 
@@ -74,32 +76,41 @@ def check_lemma(effort: Effort, report: Report) -> Finding:
     )
 
 
+def images(data: Record) -> Sides:
+    """How many images phi has, and how many places; psi is a list of (place, lower, higher)."""
+    x, psi, subset = numbers(data, "x"), data.get("psi"), data.get("subset")
+    for name, value in (("psi", psi), ("subset", subset)):
+        if not isinstance(value, list) or not value:
+            raise InputError(f"{name!r} must be a list that is not empty")
+    assert isinstance(psi, list)
+    assert isinstance(subset, list)
+    places = [row for row in psi if isinstance(row, list) and len(row) == 3]
+    indices = [*subset, *(index for row in places for index in row)]
+    if len(places) < len(psi) or any(type(index) is not int or not 0 <= index < len(x) for index in indices):
+        raise InputError("'psi' must hold triples of indices, and 'subset' indices, of x")
+    if len({tuple(pair) for _, *pair in places}) < len(places) or len({place for place, *_ in places}) < len(places):
+        raise InputError("'psi' is not an injection into the pairs")
+    if not all({low, high} <= set(subset) and x[low] <= x[i] <= x[high] for i, low, high in places):
+        raise InputError("a pair of 'psi' is not in the subset or does not enclose its x_i")
+    mean = sum((x[i] for i in subset), Fraction(0)) / len(subset)
+    farther = {max(pair, key=lambda j: abs(x[j] - mean)) for _, *pair in places}
+    return Sides(Fraction(len(farther)), "==", Fraction(len(places)))
+
+
 def check_injection(_effort: Effort, _report: Report) -> Finding:
     """An injection into pairs for which phi is not one."""
-    x, f, subset = (-10, 0, 0, 0, 1, 1), 2, (0, 1, 4, 5)
-    psi = {2: (0, 4), 3: (0, 5)}
-    mean = Fraction(sum(x[i] for i in subset), len(subset))
-    demand(len(set(psi.values())) == len(psi), "psi is an injection into the pairs")
-    demand(all(x[low] <= x[i] <= x[high] for i, (low, high) in psi.items()), "its pairs enclose x_i")
-    phi = {i: max(pair, key=lambda j: abs(x[j] - mean)) for i, pair in psi.items()}
-    demand(len(set(phi.values())) == 1, "phi sends both places to the first one")
-    return Finding(
-        "refuted",
+    shown = record(
+        "trimmed-mean-injection",
+        x=["-10", "0", "0", "0", "1", "1"],
+        subset=[0, 1, 4, 5],
+        psi=[[2, 0, 4], [3, 0, 5]],
+    )
+    return refuted(
         ("exact",),
-        1.0,
-        2.0,
+        images(shown),
         f"With x = (-10, 0, 0, 0, 1, 1), S = {1, 2, 5, 6}, psi(3) = (1, 5) and psi(4) = (1, 6), phi(3) = phi(4) = "
         "1: two places have one image.",
-        "==",
-        {
-            "n": 6,
-            "f": f,
-            "x": list(x),
-            "S": [i + 1 for i in subset],
-            "mean": str(mean),
-            "psi": {str(i + 1): [j + 1 for j in pair] for i, pair in psi.items()},
-            "phi": {str(i + 1): j + 1 for i, j in phi.items()},
-        },
+        shown,
     )
 
 
@@ -144,6 +155,7 @@ CLAIMS = (
         "appendix A.1, proof of lem:tmean-main",
         "refuted",
         check_injection,
+        sides=images,
     ),
     Claim(
         "trimmed-mean-injection-repaired",

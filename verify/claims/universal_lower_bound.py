@@ -30,7 +30,7 @@ def check_bound(effort: Effort, report: Report) -> Finding:
     for done, (size, bad) in enumerate(pairs):
         bound = Fraction(bad, size - 2 * bad)
         x = [[0]] * (size - bad) + [[1]] * bad
-        for rule in ("cwtm", "cwmed", "gm", "krum", "meamed", "mda"):
+        for rule in ("cwtm", "cwmed", "gm", "krum", "meamed", "mda", "multikrum"):
             demand(settled(rule, bad, x, range(bad, size)).lower == bound, f"{rule} has ratio f/(n-2f) there")
         demand(kappa_star("cwtm", size, bad).upper == bound, "CWTM attains it")
         report(done + 1, len(pairs))

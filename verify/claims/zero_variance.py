@@ -14,7 +14,7 @@ from kappaguard.verify.claims.algebra import demand
 from kappaguard.verify.claims.claim import Claim, Effort, Finding, Report
 from kappaguard.verify.claims.worst import settled
 
-RULES = ("cwtm", "cwmed", "meamed", "gm", "krum", "mda")
+RULES = ("cwtm", "cwmed", "meamed", "gm", "krum", "mda", "multikrum")
 
 
 def check(effort: Effort, report: Report) -> Finding:

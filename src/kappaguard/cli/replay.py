@@ -45,6 +45,8 @@ def replay(
         return _check(witness, as_json)
     if kind == "run":
         return _run(witness, as_json)
+    if kind == "instance":
+        return _instance(witness, as_json)
     result = _judged(load(witness), timeout)
     typer.echo(_json(result, witness) if as_json else _text(result))
     return 0 if result.reproduces else DIFFERS
@@ -105,6 +107,31 @@ def _run(path: Path, as_json: bool) -> int:
     )
     typer.echo(json.dumps(summary, indent=2) if as_json else text)
     return 0 if found > stated else DIFFERS
+
+
+def _instance(path: Path, as_json: bool) -> int:
+    """Data that refute a statement which is not about one ratio: both sides again, in exact arithmetic."""
+    import json
+
+    from kappaguard.verify.claims.instance import evaluate
+
+    claim, sides = evaluate(path)
+    summary = {
+        "claim": claim.name,
+        "statement": claim.statement,
+        "computed": str(sides.computed),
+        "relation": sides.relation,
+        "stated": str(sides.stated),
+        "verdict": "holds" if sides.hold else "refuted",
+        "witness": str(path),
+        "version": __version__,
+    }
+    text = (
+        f"{claim.name}: {claim.statement}\n"
+        f"computed {sides.computed}, stated {sides.relation} {sides.stated}: {summary['verdict']}"
+    )
+    typer.echo(json.dumps(summary, indent=2) if as_json else text)
+    return DIFFERS if sides.hold else 0
 
 
 def _check(path: Path, as_json: bool) -> int:
