@@ -7,27 +7,28 @@ these come the inputs of the paper's lower bounds, and those that are worst for 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from kappaguard.search.adversaries.base import Adversary
 from kappaguard.search.adversaries.structured import arrangements
 from kappaguard.search.arena import Arena, Floats
-from kappaguard.search.exact import gm, krum, mda, multikrum, ordered
+from kappaguard.search.exact import gm, krum, mda, multikrum, multikrum_inputs, ordered
 from kappaguard.search.exact.dual import prove
 
 PROGRAM = 50
 """What solving a cell costs, in evaluations."""
 BEST = 4
-"""The cells of Krum whose worst inputs are tried."""
+"""The cells of a rule whose worst inputs are tried."""
 
 
 @dataclass(frozen=True)
 class Extremal(Adversary):
-    """Those in closed form first, then the semidefinite programs of Krum's cells, one a slice."""
+    """Those in closed form first, then the semidefinite programs of Krum's and MultiKrum's cells, one a slice."""
 
     name = "extremal"
 
@@ -40,17 +41,26 @@ class Extremal(Adversary):
         for x in _closed(arena.n, arena.f):
             _try(arena, x)
         yield
-        found: list[tuple[Fraction, krum.Key]] = []
-        for key in krum.keys(arena.n, arena.f):
-            arena.spend(PROGRAM)
-            found.append((prove(krum.cell(arena.n, arena.f, key)).kappa, key))
-            yield
-        for _, key in sorted(found, key=lambda each: -each[0])[:BEST]:
-            arena.spend(PROGRAM)
-            rows, honest = krum.worst_input(arena.n, arena.f, key)
-            others = [row for row in range(arena.n) if row not in set(honest)]
-            _try(arena, floats(rows)[honest + others])
-            yield
+        yield from _cells(arena, krum, krum.worst_input)
+        if arena.n < 3 * arena.f:
+            yield from _cells(arena, multikrum, multikrum_inputs.worst_input)
+
+
+def _cells(
+    arena: Arena, rule: Any, worst_input: Callable[..., tuple[list[list[Fraction]], list[int]]]
+) -> Iterator[None]:
+    """The worst inputs of the best cells of a rule."""
+    found: list[tuple[Fraction, Any]] = []
+    for key in rule.keys(arena.n, arena.f):
+        arena.spend(PROGRAM)
+        found.append((prove(rule.cell(arena.n, arena.f, key)).kappa, key))
+        yield
+    for _, key in sorted(found, key=lambda each: -each[0])[:BEST]:
+        arena.spend(PROGRAM)
+        rows, honest = worst_input(arena.n, arena.f, key)
+        others = [row for row in range(arena.n) if row not in set(honest)]
+        _try(arena, floats(rows)[honest + others])
+        yield
 
 
 def _try(arena: Arena, x: Floats) -> None:

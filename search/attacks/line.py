@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from kappaguard.rules.arrays import Array, enter, in_double, namespace
 from kappaguard.rules.base import Rule
 from kappaguard.rules.cloud import Cloud
+from kappaguard.rules.gm import GeometricMedian
 from kappaguard.search.attacks import columns
 from kappaguard.search.attacks.base import Aggregation, Total, whole
-from kappaguard.search.attacks.maximise import MOST, Candidate, maximise
+from kappaguard.search.attacks.maximise import JUMPING, MOST, SMOOTH, Candidate, maximise
 from kappaguard.search.attacks.reduced import Reduced, ends_in_median, reduce
 
 CONFIRMED = 2
@@ -34,13 +35,20 @@ def strongest(
     positive: bool = False,
 ) -> Candidate:
     """The best eta, of either sign or not negative, and the error that it leads to; ``total``: see ``Attack.act``."""
-    reduced = reduce(honest, mean, direction, total)
+    origin = not isinstance(rule, Rule) or not rule.traits.translates
+    reduced = reduce(honest, mean, direction, total, origin)
     if not np.any(reduced.direction):
         return Candidate(0.0, error_at(rule, honest, f, mean, direction, 0.0) if total is whole else 0.0)
     if isinstance(rule, Rule) and rule.traits.rotates:
         known: Rule = rule
         reach = LEVEL if ends_in_median(known) else MOST
-        return maximise(lambda etas: reduced.errors(known, etas, f), reduced.unit, reach=reach, positive=positive)[0]
+        # the geometric median of vectors that move continuously does so too; whatever selects jumps
+        effort = SMOOTH if isinstance(known, GeometricMedian) else JUMPING
+
+        def exactly(etas: NDArray[np.float64]) -> NDArray[np.float64]:
+            return reduced.errors(known, etas, f)
+
+        return maximise(exactly, reduced.unit, reach=reach, positive=positive, effort=effort)[0]
     if isinstance(rule, Rule) and columns.applies(rule):
         known = rule
         seen = columns.sample(honest, mean, direction)
@@ -57,17 +65,20 @@ def strongest(
         return max(confirmed, key=lambda each: each.error)
 
     def directly(etas: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.array([error_at(rule, honest, f, mean, direction, float(eta)) for eta in etas])
+        return np.array([error_at(rule, honest, f, mean, direction, float(eta), total) for eta in etas])
 
     return maximise(directly, reduced.unit, positive=positive)[0]
 
 
-def error_at(rule: Aggregation, honest: Array, f: int, mean: Array, direction: Array, eta: float) -> float:
-    """||F(x) - mean|| by the rule itself on the vectors themselves."""
+def error_at(
+    rule: Aggregation, honest: Array, f: int, mean: Array, direction: Array, eta: float, total: Total = whole
+) -> float:
+    """||F(x) - mean|| by the rule itself on the vectors themselves, or on shards if it is a function of those."""
     room = _together(honest, f)
     room[honest.shape[0] :] = mean + eta * direction
     difference = in_double(rule(room)) - in_double(mean)
-    return float(namespace(difference).linalg.vector_norm(difference))
+    length = namespace(difference).linalg.vector_norm(difference)
+    return float(length) if total is whole else float(total(length * length)) ** 0.5
 
 
 def _confirmed(

@@ -15,16 +15,31 @@ from numpy.typing import NDArray
 NEAR, FAR = 0.05, 20.0
 """Between these multiples of the unit the first grid is dense; it reaches from LEAST to MOST."""
 LEAST, MOST = 1e-3, 1e4
-DENSE, BELOW, ABOVE = 96, 6, 12
-PEAKS = (10, 4, 2)
-"""How many peaks each finer grid looks at."""
 PARTS = 6
 STABLE = 2e-5
 """The chosen number keeps its value when it is moved by this part of itself: no coin toss at a jump."""
 SIMILAR = 0.985
 APART = 0.05
-EQUAL = 2e-4
-"""Of values that differ by less, the one with the smallest eta is taken: most errors level off as eta grows."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How many points the first grid has per sign (dense, below and above), how many peaks each finer one looks at.
+
+    Of values that differ by less than the part ``equal``, the one with the smallest eta is taken: most errors level off
+    as eta grows.
+    """
+
+    dense: int
+    below: int
+    above: int
+    peaks: tuple[int, ...]
+    equal: float
+
+
+JUMPING = Effort(96, 6, 12, (10, 4, 2), 2e-4)
+SMOOTH = Effort(24, 3, 6, (2, 1, 1), 1e-5)
+"""Enough for a function without jumps, whose peaks are as wide as the unit."""
 
 Errors = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
@@ -38,7 +53,12 @@ class Candidate:
 
 
 def maximise(
-    errors: Errors, unit: float, count: int = 1, reach: float = MOST, positive: bool = False
+    errors: Errors,
+    unit: float,
+    count: int = 1,
+    reach: float = MOST,
+    positive: bool = False,
+    effort: Effort = JUMPING,
 ) -> list[Candidate]:
     """The best ``count`` numbers that are apart from each other, the best one first.
 
@@ -47,14 +67,14 @@ def maximise(
     """
     steps = np.concatenate(
         [
-            np.geomspace(LEAST, NEAR, BELOW, endpoint=False),
-            np.geomspace(NEAR, FAR, DENSE, endpoint=False),
-            np.geomspace(FAR, reach, ABOVE),
+            np.geomspace(LEAST, NEAR, effort.below, endpoint=False),
+            np.geomspace(NEAR, FAR, effort.dense, endpoint=False),
+            np.geomspace(FAR, reach, effort.above),
         ]
     )
     etas = unit * np.concatenate([[] if positive else -steps[::-1], [0.0], steps])
     values = _clean(errors(etas))
-    for peaks in PEAKS:
+    for peaks in effort.peaks:
         finer = _around_peaks(etas, values, peaks)
         if finer.size == 0:
             break
@@ -62,7 +82,7 @@ def maximise(
         values = np.concatenate([values, _clean(errors(finer))])
         order = np.argsort(etas, kind="stable")
         etas, values = etas[order], values[order]
-    return _choose(errors, etas, values, count)
+    return _choose(errors, etas, values, count, effort.equal)
 
 
 def _clean(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -80,7 +100,9 @@ def _around_peaks(etas: NDArray[np.float64], values: NDArray[np.float64], peaks:
     return np.concatenate(parts) if parts else np.empty(0)
 
 
-def _choose(errors: Errors, etas: NDArray[np.float64], values: NDArray[np.float64], count: int) -> list[Candidate]:
+def _choose(
+    errors: Errors, etas: NDArray[np.float64], values: NDArray[np.float64], count: int, equal: float
+) -> list[Candidate]:
     """The best values, each at a point where a tiny move does not lose it."""
     chosen: list[int] = []
     top = float(np.max(values))
@@ -90,12 +112,12 @@ def _choose(errors: Errors, etas: NDArray[np.float64], values: NDArray[np.float6
         if count == 1 or all(abs(etas[index] - etas[other]) > APART * abs(etas[other]) for other in chosen):
             chosen.append(int(index))
     if count == 1:
-        level = np.flatnonzero(values >= (1 - EQUAL) * top)
+        level = np.flatnonzero(values >= (1 - equal) * top)
         chosen.append(int(level[np.argmin(np.abs(etas[level]))]))
     around = np.concatenate([etas[chosen] * (1 - STABLE), etas[chosen] * (1 + STABLE)])
     sides = _clean(errors(around)).reshape(2, -1).min(axis=0)
     steady = np.minimum(sides, values[chosen])
     steady[np.isinf(steady)] = np.finfo(np.float64).max
-    level = steady >= (1 - EQUAL) * steady.max()
+    level = steady >= (1 - equal) * steady.max()
     order = np.lexsort((np.abs(etas[chosen]), -np.where(level, steady.max(), steady)))[:count]
     return [Candidate(float(etas[chosen[place]]), float(values[chosen[place]])) for place in order]

@@ -27,11 +27,14 @@ NEGLIGIBLE = 1e-15
 
 @dataclass(frozen=True)
 class Reduced:
-    """Coordinates relative to the honest mean: of the honest vectors (m, r), the direction (r,), the origin (r,)."""
+    """Coordinates relative to the honest mean: of the honest vectors (m, r), the direction (r,), the origin (r,).
+
+    The origin is left out where no rule will ask for it.
+    """
 
     honest: NDArray[np.float64]
     direction: NDArray[np.float64]
-    origin: NDArray[np.float64]
+    origin: NDArray[np.float64] | None
     distances: NDArray[np.float64]
 
     @property
@@ -63,6 +66,7 @@ class Reduced:
         """||F(x) - mean|| for every eta, F being a rule that commutes with rotations."""
         cloud = self.clouds(etas, f)
         if not rule.traits.translates:
+            assert self.origin is not None
             output = rule(cloud.points - self.origin) + self.origin
         elif ends_in_median(rule):
             output = _medians(Chain(rule.steps).transform(cloud) if isinstance(rule, Pipeline) else cloud)
@@ -99,10 +103,11 @@ def _pairs(points: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(equal, 0.0, distances)
 
 
-def reduce(honest: Array, mean: Array, direction: Array, total: Total = whole) -> Reduced:
-    """The coordinates of honest vectors (m, d) and a direction (d,), from one pass over them."""
+def reduce(honest: Array, mean: Array, direction: Array, total: Total = whole, origin: bool = True) -> Reduced:
+    """The coordinates of honest vectors (m, d), a direction (d,) and the origin if asked for, from one pass."""
     xp = namespace(honest)
-    together = xp.concat([mean[None], honest, (mean + direction)[None], xp.zeros_like(mean)[None]], axis=0)
+    last = [xp.zeros_like(mean)[None]] if origin else []
+    together = xp.concat([mean[None], honest, (mean + direction)[None], *last], axis=0)
     plain = together.numpy() if type(together).__module__ == "torch" and together.device.type == "cpu" else together
     pairs = to_numpy(total(squared_distances(plain)))
     from_mean = pairs[0, 1:]
@@ -113,4 +118,5 @@ def reduce(honest: Array, mean: Array, direction: Array, total: Total = whole) -
         kept[-1] = True
     coordinates = vectors[:, kept] * np.sqrt(np.maximum(values[kept], 0.0))
     m = honest.shape[0]
-    return Reduced(coordinates[:m], coordinates[m], coordinates[m + 1], pairs[1 : m + 1, 1 : m + 1])
+    zero = coordinates[m + 1] if origin else None
+    return Reduced(coordinates[:m], coordinates[m], zero, pairs[1 : m + 1, 1 : m + 1])
