@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 
 from kappaguard.rules.nnm import NNM
+from kappaguard.search.probe import Floats, probe
 from kappaguard.verify.claims.algebra import demand, equal
 from kappaguard.verify.claims.claim import Claim, Effort, Finding, Report, Sides
 from kappaguard.verify.claims.instance import Record, integer, numbers, record, refuted
-from kappaguard.verify.claims.probe import Floats, probe
 from kappaguard.verify.claims.worst import grid, text
 
 
@@ -79,7 +79,7 @@ def check_reduction(effort: Effort, report: Report) -> Finding:
     evaluations = 0
     for done, (n, bad) in enumerate(searched):
         found = probe(score(n, bad), n, bad, effort.choose(20, 80, 800), seed=3)
-        evaluations += found.budget.evaluations
+        evaluations += found.evaluations
         x = found.rational()
         share = float(reduction(x, bad) / Fraction(8 * bad, n - bad))
         demand(share <= 1, f"search at n = {n}, f = {bad}")

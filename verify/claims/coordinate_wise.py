@@ -23,7 +23,7 @@ def check(effort: Effort, report: Report) -> Finding:
     import sympy
 
     from kappaguard.rules.names import rule as named
-    from kappaguard.verify.claims.probe import probe, ratio_score
+    from kappaguard.search.probe import probe, ratio_score
 
     honest = [sympy.symbols(f"x{i}_:3") for i in range(4)]
     output = sympy.symbols("y_:3")

@@ -37,7 +37,7 @@ Proof of the correction. If x < 3 there is nothing to show. Let x >= 3 and c = x
     which is (x^2 - 9)/4 + ((x - 4)^2 + 1)/4. Together D >= T (x^2 - 9)/4. With the multiplier (sqrt(5) - 1)/8 for 1/8,
     and the others accordingly, the same proof gives 3 (sqrt(5) - 1) for 4.
 Computed: the exact worst case over all L-smooth L_H and all R_t with ||R_t - g_{t-1}||^2 <= E, for each tau, as a
-    semidefinite program (``kappaguard.verify.performance.program``). For 3 <= T <= 12 its optimum is the
+    semidefinite program (``kappaguard.search.exact.descent``). For 3 <= T <= 12 its optimum is the
     counterexample above. It is exact for the class of all n, f, F and L_H: with n = 3, f = 1, the median and losses
     L_H + h, L_H - h with grad h = R_t - g_{t-1} at theta_{t-1} (h as in ``kappaguard.verify.performance.momentum``; if
     a point repeats, in the limit of points that do not), any such R_t is an honest message, which the Byzantine worker
@@ -60,7 +60,7 @@ SOLVER_ERROR = 1e-5
 
 def worst_ratio(steps: int) -> float:
     """The largest (squared gradient) / (4 E + 4 L D/T) that the program finds, over all outputs."""
-    from kappaguard.verify.performance.program import Descent
+    from kappaguard.search.exact.descent import Descent
 
     return max(Descent(steps, output).ratio(4.0, 4.0).value for output in range(1, steps + 1))
 
@@ -123,8 +123,8 @@ def check_corrected(effort: Effort, report: Report) -> Finding:
     """The corrected statement, and that its 9 is best."""
     import sympy
 
+    from kappaguard.search.exact.descent import Descent
     from kappaguard.verify.performance.algebra import StepFails
-    from kappaguard.verify.performance.program import Descent
     from kappaguard.verify.performance.run import replay, swinging_run
 
     _smoothness()

@@ -50,9 +50,9 @@ def check_improved(effort: Effort, report: Report) -> Finding:
 
 
 def _compare(effort: Effort, report: Report, improved: bool) -> Finding:
+    from kappaguard.search.exact.descent import Descent
     from kappaguard.verify.performance.algebra import StepFails
     from kappaguard.verify.performance.heavy_ball import median_run
-    from kappaguard.verify.performance.program import Descent
 
     horizons = effort.choose((1, 2, 3), (1, 2, 3, 4, 6), tuple(range(1, 13)))
     weights = (4.5, 108.0) if improved else (36.0, 216.0)

@@ -26,8 +26,8 @@ RULES = ("cwtm", "cwmed", "meamed", "krum", "gm", "mda", "multikrum")
 def check_lemma(effort: Effort, report: Report) -> Finding:
     """The algebra, then the best ratio found for every rule."""
     from kappaguard.rules.names import rule as named
+    from kappaguard.search.probe import probe, ratio_score
     from kappaguard.verify.claims.bias_variance import two_groups
-    from kappaguard.verify.claims.probe import probe, ratio_score
 
     kappa = symbols("kappa")
     demand(equal((1 + 1 / kappa) * kappa, 1 + kappa), "Young's step")
@@ -46,7 +46,7 @@ def check_lemma(effort: Effort, report: Report) -> Finding:
             inputs = [two_groups(n, f), list(map(list, behind.witness.x))]
             if rule in ("cwtm", "cwmed", "krum"):
                 found = probe(ratio_score(named(f"nnm+{rule}", f=f), n, f), n, f, rounds, seed=4)
-                tried += found.budget.evaluations
+                tried += found.evaluations
                 inputs.append(found.rational())
             for x in inputs:
                 witness = settled(f"nnm+{rule}", f, x)

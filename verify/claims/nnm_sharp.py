@@ -39,7 +39,7 @@ NEAR = Fraction(1, 10**5)
 
 def check_reduction(effort: Effort, report: Report) -> Finding:
     """The pairs, the extremal input at every (n, f), and a search."""
-    from kappaguard.verify.claims.probe import probe
+    from kappaguard.search.probe import probe
 
     near, apart = symbols("near apart")
     # distances of b: ||b - x_i|| = D - near, ||b - x_j|| at most that plus D
@@ -57,7 +57,7 @@ def check_reduction(effort: Effort, report: Report) -> Finding:
     tried = 0
     for done, (n, f) in enumerate(searched):
         found = probe(score(n, f), n, f, effort.choose(25, 100, 800), seed=6, dimensions=(1, 2, 3))
-        tried += found.budget.evaluations
+        tried += found.evaluations
         demand(reduction(found.rational(), f) <= Fraction(4 * f, n - f), f"search at n = {n}, f = {f}")
         report(done + 1, len(searched))
     n, f = 17, 4

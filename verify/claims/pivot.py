@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from kappaguard.search.probe import Floats, probe
 from kappaguard.verify.claims.algebra import demand, equal
 from kappaguard.verify.claims.claim import TOLERANCE, Claim, Effort, Finding, Report
-from kappaguard.verify.claims.probe import Floats, probe
 
 TRIFLE = Fraction(1, 10**6)
 
@@ -63,7 +63,7 @@ def check(effort: Effort, report: Report) -> Finding:
     evaluations = 0
     for done, (n, f) in enumerate(searched):
         found = probe(score(n, f), n, f, effort.choose(20, 100, 500), seed=2)
-        evaluations += found.budget.evaluations
+        evaluations += found.evaluations
         demand(found.value <= 4 * f / (n - f) * (1 + TOLERANCE), f"search at n = {n}, f = {f}")
         report(done + 1, len(searched))
     n, f = 17, 4

@@ -7,7 +7,7 @@ from importlib import import_module
 
 from kappaguard.verify.claims.claim import Claim
 
-FRAMEWORK = ("algebra", "claim", "closed_form", "coefficient", "instance", "probe", "registry", "run", "store", "worst")
+FRAMEWORK = ("algebra", "claim", "closed_form", "coefficient", "instance", "registry", "run", "store", "worst")
 """The modules of this folder that hold no claim."""
 
 ROBUSTNESS: tuple[str, ...] = (

@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import pytest
 
-from kappaguard.verify.performance.program import Descent, _interpolation
+from kappaguard.search.exact.descent import Descent, _interpolation
 
 SOLVERS = ("CLARABEL", "SCS")
 
