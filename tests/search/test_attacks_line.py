@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from kappaguard.rules.names import RULES, parse
-from kappaguard.search.attacks import columns
+from kappaguard.search.attacks import columns, line
 from kappaguard.search.attacks.line import error_at, strongest
-from kappaguard.search.attacks.maximise import maximise
+from kappaguard.search.attacks.maximise import Effort, maximise
 
 NAMES = [name for name in RULES if name != "average"]
 SLOW = ("mda", "smea", "caf")
@@ -124,3 +124,19 @@ def test_without_negative_eta_it_is_the_best_of_the_others(name):
     every = [error_at(rule, x, 2, mean, direction, eta) for eta in GRID]
     assert found.error >= 0.99 * max(every)
     assert strongest(rule, x, 2, mean, direction).error >= 0.999 * found.error
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_few_points_suffice_against_the_geometric_median(seed, monkeypatch):
+    """It moves continuously, so the coarse grid finds what one of 900 points finds."""
+    generator = np.random.default_rng(seed)
+    m, d = int(generator.integers(5, 15)), int(generator.integers(2, 40))
+    f = int(generator.integers(1, m))
+    honest = generator.standard_normal((m, d)) * np.exp(2 * generator.standard_normal(d))
+    honest[: m // 2] += 5 * generator.standard_normal(d)
+    mean = honest.mean(axis=0)
+    for direction in (-mean, honest.std(axis=0), generator.standard_normal(d)):
+        coarse = line.strongest(parse("gm", f=f), honest, f, mean, direction).error
+        with monkeypatch.context() as finer:
+            finer.setattr(line, "SMOOTH", Effort(400, 20, 40, (10, 4, 2), 1e-5))
+            assert coarse >= (1 - 1e-4) * line.strongest(parse("gm", f=f), honest, f, mean, direction).error

@@ -11,7 +11,8 @@ import kappaguard as kg
 from kappaguard.verify.median import Ball
 from kappaguard.verify.replay import bounds
 
-from .broken import BROKEN, Broken, nearest, scores, squared, trimmed
+from .broken import BROKEN
+from .broken.tools import Broken, nearest, scores, squared, trimmed
 
 SECONDS = 60.0
 SEEDS = 100
@@ -66,8 +67,10 @@ CORRECT = {
     "cwtm": (_trimmed_mean, 7, 2, Fraction(2, 3)),
     "cwmed": (_median, 7, 2, Fraction(3, 2)),
     "krum": (_krum, 9, 3, Fraction(9)),
+    "gm": ("gm", 7, 2, Fraction(3, 2)),
     "meamed": (_meamed, 7, 2, Fraction(16, 5)),
     "multikrum": (_multikrum, 7, 2, Fraction(8, 3)),
+    "mda": ("mda", 7, 2, Fraction(16, 5)),
     "nnm+cwtm": (_mixed_trimmed_mean, 7, 2, Fraction(8, 3)),
 }
 
