@@ -40,7 +40,7 @@ def _median_attains() -> None:
     import numpy as np
 
     from kappaguard.rules.names import rule
-    from kappaguard.verify.performance.algebra import StepFails
+    from kappaguard.verify.claims.algebra import StepFails
 
     x = np.array([[Fraction(3), Fraction(-2)], [Fraction(1), Fraction(5)], [Fraction(3), Fraction(-2)]], dtype=object)
     output = np.asarray(rule("cwmed", f=1)(x))
@@ -52,7 +52,7 @@ def _median_attains() -> None:
 def _check(bound: Callable[[float, float, int], float], detail: str) -> Finding:
     import sympy
 
-    from kappaguard.verify.performance.algebra import require_nonnegative_coefficients
+    from kappaguard.verify.claims.algebra import require_nonnegative_coefficients
 
     more = sympy.Symbol("more", nonnegative=True)
     # m = 1 + more: 6 - 3 (1 + 1/m) = 3 - 3/m >= 0, the step marked (n - f >= 1).

@@ -73,7 +73,7 @@ def check(effort: Effort, report: Report) -> Finding:
     """The paper's worlds for every (n, f) up to a size, and for symbolic n and f."""
     import sympy
 
-    from kappaguard.verify.performance.algebra import StepFails, require_equal
+    from kappaguard.verify.claims.algebra import StepFails, require_equal
 
     n, f = sympy.symbols("n f", positive=True)
     spread = (n - 2 * f) / (n - f) * (f / (n - f)) ** 2 + f / (n - f) * ((n - 2 * f) / (n - f)) ** 2
@@ -98,7 +98,7 @@ def check_improved(effort: Effort, report: Report) -> Finding:
     """Our worlds."""
     import sympy
 
-    from kappaguard.verify.performance.algebra import StepFails, require_equal
+    from kappaguard.verify.claims.algebra import StepFails, require_equal
 
     n, f = sympy.symbols("n f", positive=True)
     spread = f / (n - f) - (f / (n - f)) ** 2

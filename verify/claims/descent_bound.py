@@ -45,7 +45,7 @@ def check(_effort: Effort, report: Report) -> Finding:
     """The algebra for every gamma, and the smallest coefficient."""
     import sympy
 
-    from kappaguard.verify.performance.algebra import StepFails, require_equal
+    from kappaguard.verify.claims.algebra import StepFails, require_equal
 
     h, gradient, delta, error, loss_step = sympy.symbols("h g delta xi s", real=True)
     aggregate = gradient + delta + error

@@ -67,7 +67,7 @@ def worst_ratio(steps: int) -> float:
 
 def check(effort: Effort, report: Report) -> Finding:
     """The worst case for growing T, and the replay of the run that breaks the statement."""
-    from kappaguard.verify.performance.algebra import StepFails
+    from kappaguard.verify.claims.algebra import StepFails
     from kappaguard.verify.performance.run import replay, swinging_run
 
     horizons = effort.choose((3, 4), (3, 4, 6, 8), tuple(range(3, 13)))
@@ -97,7 +97,7 @@ def check_short(_effort: Effort, report: Report) -> Finding:
     """T = 1, 2, 3, where the statement is true."""
     import sympy
 
-    from kappaguard.verify.performance.algebra import StepFails, require_equal
+    from kappaguard.verify.claims.algebra import StepFails, require_equal
 
     x, q = sympy.symbols("x q", real=True)
     _proof(report)
@@ -124,7 +124,7 @@ def check_corrected(effort: Effort, report: Report) -> Finding:
     import sympy
 
     from kappaguard.search.exact.descent import Descent
-    from kappaguard.verify.performance.algebra import StepFails
+    from kappaguard.verify.claims.algebra import StepFails
     from kappaguard.verify.performance.run import replay, swinging_run
 
     _smoothness()
@@ -162,7 +162,7 @@ def _smoothness() -> None:
     """The inequality between two points that a third one gives."""
     import sympy
 
-    from kappaguard.verify.performance.algebra import require_equal
+    from kappaguard.verify.claims.algebra import require_equal
 
     before, after, a, b, e = sympy.symbols("before after a b e", real=True)
     third = (before + after) / 2 + (b - a) / 2
@@ -180,7 +180,7 @@ def _one_step(factor: Any, multiplier: Any) -> None:
     """Every one of the T parts of the gap is at least (x^2 - 9)/factor, by the identity of the docstring."""
     import sympy
 
-    from kappaguard.verify.performance.algebra import StepFails, require_equal
+    from kappaguard.verify.claims.algebra import StepFails, require_equal
 
     a, e, v, c = sympy.symbols("a e v c", real=True)
     # One coordinate is enough for the squares of vectors; the constants enter once.
@@ -204,7 +204,7 @@ def _one_step(factor: Any, multiplier: Any) -> None:
 def _proof(report: Report) -> None:
     import sympy
 
-    from kappaguard.verify.performance.algebra import require_equal
+    from kappaguard.verify.claims.algebra import require_equal
 
     # One coordinate is enough: both sides are sums over coordinates.
     gradient, aggregate, smooth = sympy.symbols("g R L", positive=True)

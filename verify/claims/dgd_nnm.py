@@ -18,7 +18,7 @@ def check(_effort: Effort, report: Report) -> Finding:
     """The algebra."""
     import sympy
 
-    from kappaguard.verify.performance.algebra import require_equal, require_nonnegative_coefficients
+    from kappaguard.verify.claims.algebra import require_equal, require_nonnegative_coefficients
 
     f, more, kappa = sympy.symbols("f d kappa", nonnegative=True)
     honest, n = f + more, 2 * f + more  # n >= 2f

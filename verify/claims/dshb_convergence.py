@@ -51,7 +51,7 @@ def check_improved(effort: Effort, report: Report) -> Finding:
 
 def _compare(effort: Effort, report: Report, improved: bool) -> Finding:
     from kappaguard.search.exact.descent import Descent
-    from kappaguard.verify.performance.algebra import StepFails
+    from kappaguard.verify.claims.algebra import StepFails
     from kappaguard.verify.performance.heavy_ball import median_run
 
     horizons = effort.choose((1, 2, 3), (1, 2, 3, 4, 6), tuple(range(1, 13)))
@@ -80,7 +80,7 @@ def _compare(effort: Effort, report: Report, improved: bool) -> Finding:
 def _proof_of_the_paper() -> None:
     import sympy
 
-    from kappaguard.verify.performance.algebra import require_at_most, require_equal
+    from kappaguard.verify.claims.algebra import require_at_most, require_equal
 
     h, beta2 = sympy.symbols("h beta2", nonnegative=True)
     rational = sympy.Rational
@@ -119,7 +119,7 @@ def _proof_of_the_paper() -> None:
 def _proof_of_ours() -> None:
     import sympy
 
-    from kappaguard.verify.performance.algebra import require_at_most, require_equal
+    from kappaguard.verify.claims.algebra import require_at_most, require_equal
 
     h = sympy.Symbol("h", nonnegative=True)
     rational = sympy.Rational
@@ -147,7 +147,7 @@ def _final_step(gap: object, noise: object) -> None:
     """From eqn:after_Qstar, scaled, to the theorem, for both values of the minimum in gamma."""
     import sympy
 
-    from kappaguard.verify.performance.algebra import require_equal, require_nonnegative_coefficients
+    from kappaguard.verify.claims.algebra import require_equal, require_nonnegative_coefficients
 
     a2, ak, sigma, root, smooth, a4, f, more = sympy.symbols("a2 ak sigma r L a4 f d", positive=True)
     honest, n = f + more, 2 * f + more  # n - f and n, with n >= 2 f

@@ -20,7 +20,7 @@ def check(_effort: Effort, report: Report) -> Finding:
     """The algebra."""
     import sympy
 
-    from kappaguard.verify.performance.algebra import require_equal, require_nonnegative_coefficients
+    from kappaguard.verify.claims.algebra import require_equal, require_nonnegative_coefficients
 
     f, more, kappa, a3, a4 = sympy.symbols("f d kappa a3 a4", nonnegative=True)
     # n - 2f = 1 + d, because n and f are integers with n > 2f.

@@ -50,7 +50,7 @@ def check(_effort: Effort, report: Report) -> Finding:
     """The algebra for every gamma, and the exact worst case of one step."""
     import sympy
 
-    from kappaguard.verify.performance.algebra import (
+    from kappaguard.verify.claims.algebra import (
         StepFails,
         require_equal,
         require_nonnegative_coefficients,

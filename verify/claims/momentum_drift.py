@@ -47,7 +47,7 @@ def check_sharp(effort: Effort, report: Report) -> Finding:
     """Our bound against the largest drift, and the run that attains it."""
     import sympy
 
-    from kappaguard.verify.performance.algebra import StepFails, require_equal
+    from kappaguard.verify.claims.algebra import StepFails, require_equal
     from kappaguard.verify.performance.momentum import aligned_run, largest_spread
 
     spread, deviation, noise, w, beta = sympy.symbols("p G r w beta", nonnegative=True)
@@ -86,7 +86,7 @@ def check_sharp(effort: Effort, report: Report) -> Finding:
 def _sums_of_the_proof() -> None:
     import sympy
 
-    from kappaguard.verify.performance.algebra import require_equal
+    from kappaguard.verify.claims.algebra import require_equal
 
     beta = sympy.Symbol("beta", positive=True)
     t = sympy.Symbol("t", integer=True, positive=True)

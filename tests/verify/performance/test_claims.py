@@ -18,8 +18,8 @@ from kappaguard.verify.claims import (
     momentum_deviation,
     momentum_drift,
 )
+from kappaguard.verify.claims.algebra import StepFails
 from kappaguard.verify.claims.claim import Claim, Effort, Finding
-from kappaguard.verify.performance.algebra import StepFails
 from kappaguard.verify.performance.run import from_json, replay
 
 CLAIMS: dict[str, Claim] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import sympy
 
-from kappaguard.verify.performance.algebra import (
+from kappaguard.verify.claims.algebra import (
     StepFails,
     require_at_most,
     require_equal,
