@@ -6,7 +6,7 @@ ENVIRONMENT := .venv
 BIN := $(ENVIRONMENT)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-warn-conflicts -c constraints.txt
 DESCRIPTION := pyproject.toml setup.py constraints.txt
-KERNELS := $(wildcard rules/native/*.c rules/native/*.h)
+KERNELS := $(wildcard rules/native/*.[ch] training/native/*.[ch])
 BUILT := $(ENVIRONMENT)/.built
 DEPENDENCIES := $(ENVIRONMENT)/.dependencies
 PACKAGE := $(ENVIRONMENT)/.package
@@ -46,7 +46,7 @@ bench-train: $(PACKAGE) $(DEVELOPMENT)
 clean:
 	rm -rf $(ENVIRONMENT) build dist *.egg-info kappa-report .pytest_cache .mypy_cache .ruff_cache \
 	    .hypothesis .coverage htmlcov
-	rm -f rules/native/*.so
+	rm -f rules/native/*.so training/native/*.so
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BUILT):

@@ -21,21 +21,28 @@ PACKAGES = {
     for module in modules_below(folder)
 }
 
-KERNELS = Path("rules/native/kernels.c")
-EXTENSION = Extension(
-    "kappaguard.rules.native._kernels",
-    sources=[str(KERNELS)],
-    depends=sorted(map(str, KERNELS.parent.glob("*.h"))),
-    define_macros=[("Py_LIMITED_API", "0x030B0000")],
-    py_limited_api=True,
-    extra_compile_args=["-O3"],
-    # Without a compiler the install goes on, and the rules take their array-API lines.
-    optional=True,
-)
+
+def extension(name: str, source: Path) -> Extension:
+    """A compiled module; without a compiler the install goes on, and its users take their lines of Python."""
+    return Extension(
+        name,
+        sources=[str(source)],
+        depends=sorted(map(str, source.parent.glob("*.h"))),
+        define_macros=[("Py_LIMITED_API", "0x030B0000")],
+        py_limited_api=True,
+        extra_compile_args=["-O3"],
+        optional=True,
+    )
+
+
+KERNELS = {
+    "kappaguard.rules.native._kernels": Path("rules/native/kernels.c"),
+    "kappaguard.training.native._blocks": Path("training/native/blocks.c"),
+}
 
 setup(
     packages=sorted(PACKAGES),
     package_dir={name: str(folder) for name, folder in FOLDERS.items()},
-    ext_modules=[EXTENSION] if KERNELS.exists() else [],
+    ext_modules=[extension(name, source) for name, source in KERNELS.items() if source.exists()],
     options={"bdist_wheel": {"py_limited_api": "cp311"}},
 )

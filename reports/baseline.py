@@ -33,8 +33,8 @@ def _bounds(now: list[dict[str, Any]], before: list[dict[str, Any]]) -> list[str
         for side in ("lower", "upper"):
             if not _same(each[side], known[side]):
                 told.append(
-                    f"the {side} bound of {each['rule']} at n = {each['n']}, f = {each['f']} was {known[side]} "
-                    f"and is {each[side]}"
+                    f"the {side} bound of {each['rule']} at n = {each['n']}, f = {each['f']} was "
+                    f"{_short(known[side])} and is {_short(each[side])}"
                 )
     return told
 
@@ -43,3 +43,7 @@ def _same(a: object, b: object) -> bool:
     if isinstance(a, int | float) and isinstance(b, int | float):
         return abs(a - b) <= MOVED * max(abs(a), abs(b))
     return a == b
+
+
+def _short(value: object) -> str:
+    return f"{value:.7g}" if isinstance(value, int | float) else str(value)

@@ -1,8 +1,7 @@
-"""All that a report shows, put together: claims, the table of kappa*, witnesses to draw, searches, training runs."""
+"""All that is computed for a report, put together: claims, the table of kappa*, witnesses to draw, searches."""
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -15,15 +14,15 @@ from kappaguard.rules.witness import load
 from kappaguard.verify.lower import search
 
 SEARCHED = ("krum", "mda", "nnm+krum")
-EVALUATIONS = 3000
+EVALUATIONS = 20_000
 DRAWN_AT = (N, F)
+VISIBLE = 1e-3
+"""A relative improvement that a picture can show."""
 
 Report = Callable[[int, int], None]
 
 
-def collect(
-    results: Mapping[str, Any], folder: Path, runs: Sequence[Path] = (), report: Report = lambda done, total: None
-) -> dict[str, Any]:
+def collect(results: Mapping[str, Any], folder: Path, report: Report = lambda done, total: None) -> dict[str, Any]:
     """The results of the claims with everything else; files of witnesses and certificates are written."""
     kappa = table(places(results["effort"]), folder, report)
     return {
@@ -31,7 +30,6 @@ def collect(
         "kappa": kappa,
         "drawings": drawings(results["claims"], kappa, folder),
         "searches": [] if results["effort"] == "quick" else _searches(kappa),
-        "runs": [_run(path) for path in runs],
     }
 
 
@@ -59,9 +57,7 @@ def _searches(kappa: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     found = []
     for rule in SEARCHED:
         result = search(rule, N, F, evaluations=EVALUATIONS)
-        trace: list[list[Any]] = [
-            [s.adversary, s.evaluations, round(s.seconds, 4), s.ratio] for s in result.stats.trace
-        ]
+        trace = thinned([[s.adversary, s.evaluations, round(s.seconds, 4), s.ratio] for s in result.stats.trace])
         upper = known.get((rule, N, F))
         if trace and isinstance(upper, int | float) and all(math.isfinite(step[3]) for step in trace):
             command = f"kappaguard search {rule} -n {N} -f {F} --evaluations {EVALUATIONS}"
@@ -80,13 +76,10 @@ def _searches(kappa: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return found
 
 
-def _run(path: Path) -> dict[str, Any]:
-    """kappa-hat of every step of a stored training run."""
-    log = path / "log.jsonl"
-    try:
-        rows = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
-        pairs = [(float(row["step"]), float(row["kappa_hat"])) for row in rows if row.get("kappa_hat") is not None]
-    except (OSError, ValueError, KeyError, TypeError):
-        raise InputError(f"{path} is not the folder of a training run: no log.jsonl with steps in it") from None
-    pairs = [pair for pair in pairs if math.isfinite(pair[1])]
-    return {"name": path.name, "steps": [step for step, _ in pairs], "kappa_hat": [value for _, value in pairs]}
+def thinned(trace: Sequence[list[Any]]) -> list[list[Any]]:
+    """Without the improvements that nobody could see; the last one stays."""
+    kept: list[list[Any]] = []
+    for step in trace:
+        if not kept or step is trace[-1] or step[3] > kept[-1][3] * (1 + VISIBLE):
+            kept.append(step)
+    return kept

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from kappaguard.reports.table import F, N
+
 COUNT = 3
+SAYS = {"<=": "at most", ">=": "at least", "==": "exactly"}
 KINDS = ("theorem", "corollary", "proposition", "lemma", "observation")
 """What weighs most when it falls comes first."""
 
@@ -22,16 +25,25 @@ def highlights(claims: Sequence[Mapping[str, Any]], kappa: Sequence[Mapping[str,
 def _refuted(claims: Sequence[Mapping[str, Any]]) -> list[dict[str, str | None]]:
     fallen = [each for each in claims if each["verdict"] == "refuted"]
     fallen.sort(key=lambda each: (_weight(each["name"]), -abs(_excess(each))))
+    instead = {each["corrects"]: each["name"] for each in claims if each["verdict"] == "proved"}
     return [
         {
             "kind": "refuted",
-            "text": f"{each['name']} is refuted: {_plain(each['statement'])}; computed {_short(each['computed'])}, "
-            f"stated {_short(each['stated'])}.",
+            "text": f"{each['name']} is refuted: {_plain(each['statement'])}.{_numbers(each)}",
+            "instead": instead.get(each["name"]),
             "link": each["witness"],
-            "command": f"kappaguard replay {each['witness']}" if each["witness"] else None,
+            "proof": "witness",
+            "command": each["replay"] or each["command"],
         }
         for each in fallen
     ]
+
+
+def _numbers(claim: Mapping[str, Any]) -> str:
+    computed, stated = claim["computed"], claim["stated"]
+    if computed is None or stated is None:
+        return ""
+    return f" The witness has {_short(computed)}; {SAYS[claim['relation'] or '<=']} {_short(stated)} is stated."
 
 
 def _weight(name: str) -> int:
@@ -55,13 +67,15 @@ def _worsened(kappa: Sequence[Mapping[str, Any]]) -> list[dict[str, str | None]]
             continue
         if isinstance(each["lower"], int | float) and each["lower"] > before["upper"] * (1 + 1e-6):
             worse.append((each["lower"] / before["upper"], each, before))
-    worse.sort(key=lambda triple: -triple[0])
+    worse.sort(key=lambda triple: (-round(triple[0], 5), (triple[1]["n"], triple[1]["f"]) != (N, F)))
     return [
         {
             "kind": "worse behind nnm",
             "text": f"nnm in front of {before['rule']} makes its worst case {factor:.3g} times worse at "
             f"n = {each['n']}, f = {each['f']}: {_short(each['lower'])} instead of {_short(before['upper'])}.",
+            "instead": None,
             "link": each["witness"],
+            "proof": "witness",
             "command": each["command"],
         }
         for factor, each, before in worse
@@ -76,7 +90,9 @@ def _loosest(kappa: Sequence[Mapping[str, Any]]) -> list[dict[str, str | None]]:
             "kind": "loose",
             "text": f"The paper's coefficient of {each['rule']} is {each['lost']:.3g} times kappa* at n = {each['n']}, "
             f"f = {each['f']}: {_short(each['paper'])} where {_short(each['upper'])} is exact.",
+            "instead": None,
             "link": each["certificate"],
+            "proof": "certificate",
             "command": each["command"],
         }
         for each in known[:1]

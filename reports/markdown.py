@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kappaguard.reports.dossier.escape import escaped, table
+from kappaguard.reports.dossier.escape import code, escaped, table
 from kappaguard.reports.highlights import highlights
 from kappaguard.reports.page import shown, tables
+from kappaguard.reports.rates import FLOORS, SLOPES, floor_rows, slope_rows
+from kappaguard.reports.signs import typeset
+from kappaguard.reports.summary import groups, told, verdicts_seen, verify_command
 
 MOST_CHARACTERS = 65_000
 """What GitHub takes as a comment."""
-CLAIMS = ("claim", "statement", "verdict", "methods", "computed", "stated", "tightness")
-NUMBERS = ("paper", "lower", "upper", "universal", "lost")
-KAPPA = ("rule", "paper", "kappa* >=", "kappa* <=", "f/(n-2f)", "lost")
+CLAIMS = ("claim", "statement", "verdict", "computed", "stated", "tightness")
+KAPPA = ("rule", "paper", "kappa* ≥", "kappa* ≤", "f/(n-2f)", "lost", "again")
 
 
 def markdown(results: Mapping[str, Any], changes: Sequence[str] | None = None) -> str:
@@ -24,45 +25,84 @@ def markdown(results: Mapping[str, Any], changes: Sequence[str] | None = None) -
 
 
 def _document(results: Mapping[str, Any], changes: Sequence[str] | None, *, details: bool) -> str:
-    claims, kappa = results["claims"], results.get("kappa", [])
-    counts = Counter(each["verdict"] for each in claims)
-    words = ", ".join(f"{counts[word]} {word}" for word in ("proved", "refuted", "open", "failed") if counts[word])
-    lines = ["# kappaguard report", "", f"Version {results['version']}, effort {results['effort']}: {words}.", ""]
+    claims, kappa = told(results), results.get("kappa", [])
+    command = verify_command(results["effort"])
+    lines = ["# kappaguard report", "", f"Version {escaped(results['version'])}, {code(command)}."]
     if not results["complete"]:
-        lines += ["The run was interrupted; the claims that follow are those that were finished.", ""]
-    for each in highlights(claims, kappa):
-        link = f" ([proof]({each['link']}))" if each["link"] else ""
-        lines.append(f"- {escaped(str(each['text']))}{link}")
+        lines[-1] += " **The run was interrupted; the claims that follow are those that were finished.**"
+    lines += ["", *_summary(claims)]
+    for name in results["changed"]:
+        lines += ["", f"**Not as recorded: {escaped(name)}.**"]
     if changes is not None:
         lines += ["", "## Since the last report", ""]
         lines += [f"- {escaped(each)}" for each in changes] or ["Nothing changed."]
-    for name in results["changed"]:
-        lines += ["", f"**Not as recorded: {escaped(name)}.**"]
+    lines += ["", "## What stands out", "", *(_highlight(each) for each in highlights(claims, kappa))]
     for caption, rows in tables(kappa):
-        body = [[escaped(each["rule"]), *(shown(each[key]) for key in NUMBERS)] for each in rows]
-        lines += ["", f"## {caption}", "", *table(list(KAPPA), body)]
-    lines += ["", "## Claims", "", *table(list(CLAIMS), [_row(each) for each in claims])]
+        lines += ["", f"## {caption}", "", *table(list(KAPPA), [_kappa(each) for each in rows])]
+    lines += _rates(results.get("rates"))
+    lines += ["", "## Claims", "", f"One of them again: {code(verify_command(results['effort'], 'NAME'))}.", ""]
+    lines += table(list(CLAIMS), [_claim(each) for each in claims])
     for each in claims:
         if details or each["verdict"] != "proved" or not each["as_expected"]:
             lines += _section(each)
     return "\n".join(lines) + "\n"
 
 
-def _row(claim: Mapping[str, Any]) -> list[str]:
-    words = [claim["name"], claim["statement"], claim["verdict"], ", ".join(claim["methods"])]
-    return [*map(escaped, words), *(shown(claim.get(key)) for key in ("computed", "stated", "tightness"))]
+def _summary(claims: Sequence[Mapping[str, Any]]) -> list[str]:
+    verdicts = verdicts_seen(claims)
+    rows = [[group.origin, *(str(group.counts[verdict]) for verdict in verdicts)] for group in groups(claims)]
+    return table(["statements", *verdicts], rows)
+
+
+def _highlight(finding: Mapping[str, Any]) -> str:
+    instead = f" Holds instead: {escaped(finding['instead'])}." if finding["instead"] else ""
+    link = f" [{finding['proof']}]({finding['link']})" if finding["link"] else ""
+    command = f" {code(finding['command'])}" if finding["command"] else ""
+    return f"- {escaped(typeset(finding['text']))}{instead}{link}{command}"
+
+
+def _kappa(entry: Mapping[str, Any]) -> list[str]:
+    return [
+        escaped(entry["rule"]),
+        shown(entry["paper"]),
+        _linked(shown(entry["lower"]), entry["witness"]),
+        _linked(shown(entry["upper"]), entry["certificate"]),
+        shown(entry["universal"]),
+        shown(entry["lost"]),
+        code(entry["command"]),
+    ]
+
+
+def _linked(text: str, file: str | None) -> str:
+    return f"[{text}]({file})" if file and text else text
+
+
+def _claim(claim: Mapping[str, Any]) -> list[str]:
+    words = [claim["name"], typeset(claim["statement"]), claim["verdict"]]
+    computed = _linked(shown(claim["computed"]), claim["witness"])
+    return [*map(escaped, words), computed, shown(claim["stated"]), shown(claim["tightness"])]
+
+
+def _rates(rates: Mapping[str, Any] | None) -> list[str]:
+    if rates is None:
+        return []
+    found = ["", "## Rates of training", "", code(rates["command"]), ""]
+    for headings, rows in ((SLOPES, slope_rows(rates)), (FLOORS, floor_rows(rates))):
+        found += [*table(list(headings), [list(map(escaped, row)) for row in rows]), ""]
+    return found[:-1]
 
 
 def _section(claim: Mapping[str, Any]) -> list[str]:
     lines = ["", f"### {escaped(claim['name'])}: {claim['verdict']}", "", f"Source: {escaped(claim['source'])}."]
-    if claim.get("corrects"):
+    if claim["methods"]:
+        lines[-1] += f" Method: {', '.join(claim['methods'])}."
+    if claim["corrects"]:
         lines[-1] += f" Corrects {escaped(claim['corrects'])}."
     if not claim["as_expected"]:
         lines[-1] += f" **Changed: the recorded verdict is {claim['expected']}.**"
-    if claim.get("error"):
+    if claim["error"]:
         lines += ["", f"The check failed: {escaped(claim['error'])}"]
-    if claim.get("detail"):
-        lines += ["", escaped(claim["detail"])]
-    if claim["witness"]:
-        lines += ["", f"Witness: [{escaped(claim['witness'])}]({claim['witness']})"]
+    if claim["detail"]:
+        lines += ["", escaped(typeset(claim["detail"]))]
+    lines += ["", ", ".join(code(command) for command in (claim["command"], claim["replay"]) if command)]
     return lines

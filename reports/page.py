@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import base64
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
-from kappaguard.reports import pictures
 from kappaguard.reports.highlights import highlights
+from kappaguard.reports.pictures.figure import Picture
+from kappaguard.reports.pictures.kappa import curves, tightness
+from kappaguard.reports.pictures.traces import traces
+from kappaguard.reports.pictures.training import floors, rates, runs
+from kappaguard.reports.signs import typeset
+from kappaguard.reports.summary import groups, told, verdicts_seen, verify_command
 from kappaguard.reports.table import F, N
 
 
@@ -19,22 +23,24 @@ def page(results: Mapping[str, Any], changes: Sequence[str] | None = None) -> st
     from markupsafe import Markup
 
     folder = files("kappaguard.reports").joinpath("templates")
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    environment.filters["shown"] = shown
-    environment.filters["base64"] = lambda text: base64.b64encode(text.encode()).decode()
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment.filters |= {"shown": shown, "typeset": typeset, "base64": _base64}
     template = environment.from_string(folder.joinpath("index.html.j2").read_text(encoding="utf-8"))
-    claims = [
-        {"corrects": None, "detail": None, "error": None, "tightness": None, **each} for each in results["claims"]
-    ]
-    kappa = [{"proof": None, **each} for each in results.get("kappa", [])]
-    filled = {**results, "claims": claims, "kappa": kappa, "drawings": results.get("drawings", [])}
+    claims = told(results)
+    kappa = [{"proof": None, "expression": None, **each} for each in results.get("kappa", [])]
+    filled = {"drawings": [], "runs": [], "rates": None, **results, "claims": claims, "kappa": kappa}
     return template.render(
         results=filled,
-        counts=Counter(each["verdict"] for each in claims),
+        command=verify_command(results["effort"]),
+        groups=groups(claims),
+        verdicts=verdicts_seen(claims),
+        refuted=[each["name"] for each in claims if each["verdict"] == "refuted"],
         highlights=highlights(claims, kappa),
         changes=changes,
         tables=tables(kappa),
-        pictures=drawn(results),
+        pictures=pictures_of_kappa(filled),
+        searched=[each for each in [traces(results.get("searches", []))] if each],
+        trained=pictures_of_training(filled),
         style=Markup(folder.joinpath("style.css").read_text(encoding="utf-8")),
         script=Markup(folder.joinpath("viewer.js").read_text(encoding="utf-8")),
     )
@@ -49,15 +55,16 @@ def tables(kappa: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[Mapping[s
     return [(caption, rows) for caption, rows in found if rows]
 
 
-def drawn(results: Mapping[str, Any]) -> list[pictures.Picture]:
-    """The pictures for which there are data."""
-    kappa = results.get("kappa", [])
-    found = [
-        pictures.curves(kappa),
-        pictures.tightness(kappa),
-        pictures.traces(results.get("searches", [])),
-        pictures.runs(results.get("runs", [])),
-    ]
+def pictures_of_kappa(results: Mapping[str, Any]) -> list[Picture]:
+    """Those for which there are data."""
+    kappa, command = results["kappa"], verify_command(results["effort"])
+    found = [curves(kappa, command), curves(kappa, command, mixed=True), tightness(kappa, command)]
+    return [each for each in found if each is not None]
+
+
+def pictures_of_training(results: Mapping[str, Any]) -> list[Picture]:
+    """Those for which there are data."""
+    found = [runs(results["runs"]), rates(results["rates"]), floors(results["rates"])]
     return [each for each in found if each is not None]
 
 
@@ -66,3 +73,7 @@ def shown(value: object) -> str:
     if value is None:
         return ""
     return f"{value:.5g}" if isinstance(value, int | float) else {"inf": "infinite"}.get(str(value), str(value))
+
+
+def _base64(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()

@@ -84,9 +84,12 @@ refuted, that is said about the claim for this code, and whoever wrote the code 
 
 CLOSING = """
 Health checks are explained in `verify/health/`; those in bold refute the claim by themselves, the others warn.
-Outputs are judged with rounding allowed for (`verify/rounding.py`). Flower's Krum and MultiKrum look at n - f - 2
-neighbours where the paper's look at n - f, the vector itself among them: they are other functions, with another
-kappa\\*.
+Outputs are judged with rounding allowed for (`verify/rounding.py`). Flower's Krum and MultiKrum add up the
+distances to n - f - 2 others where the paper's rules have n - f - 1 (n - f vectors, the vector itself among them): they
+are other functions, with another kappa\\*. And its MultiKrum averages `num_nodes_to_select` vectors, which is 1 unless
+one says otherwise: as it comes it is its Krum, not the mean of n - f vectors that the claim is about, and therefore
+refuted. With as many selected nothing beyond the claim is found (1.14286):
+`kappaguard check "flwr.serverapp.strategy:MultiKrum(num_nodes_to_select=9)" -n 11 -f 2 --claim "4*f/(n-2*f)"`.
 
 Not in the table, because they are no rules from n vectors to one: Flower's server optimisers (FedAdagrad, FedAdam,
 FedYogi, FedOpt, QFedAvg), which need the model of the last round, its wrappers for differential privacy, and its

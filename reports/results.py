@@ -23,20 +23,25 @@ def schema() -> dict[str, Any]:
     return dict(json.loads(text))
 
 
-def validate(results: Mapping[str, Any]) -> None:
-    """InputError that names the place if something is wrong."""
+def validate(results: Mapping[str, Any], part: str | None = None) -> None:
+    """InputError that names the place if something is wrong; ``part`` names a definition of the schema."""
     from jsonschema import Draft202012Validator
 
-    error = next(
-        iter(sorted(Draft202012Validator(schema()).iter_errors(results), key=lambda each: each.json_path)), None
-    )
-    if error is not None:
-        raise InputError(f"the results are damaged at {error.json_path}: {error.message[:200]}")
+    wanted = schema() if part is None else {"$ref": f"#/$defs/{part}", "$defs": schema()["$defs"]}
+    errors = sorted(Draft202012Validator(wanted).iter_errors(results), key=lambda each: each.json_path)
+    if errors:
+        raise InputError(f"the results are damaged at {errors[0].json_path}: {errors[0].message[:200]}")
 
 
 def read(path: Path) -> dict[str, Any]:
     """The results in a file, or in the file results.json of a folder."""
-    where = path / NAME if path.is_dir() else path
+    results = read_json(path / NAME if path.is_dir() else path)
+    validate(results)
+    return results
+
+
+def read_json(where: Path) -> dict[str, Any]:
+    """The object in a JSON file that somebody else may have written."""
     try:
         if where.stat().st_size > MOST_BYTES:
             raise InputError(f"{where} is larger than the {MOST_BYTES} bytes that results may have")
@@ -47,7 +52,6 @@ def read(path: Path) -> dict[str, Any]:
         raise InputError(f"{where} is not JSON") from None
     if not isinstance(results, dict):
         raise InputError(f"{where} does not hold results")
-    validate(results)
     return results
 
 

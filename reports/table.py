@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -99,11 +99,14 @@ def table(
 
 
 def _filed(entry: dict[str, Any], place: Place, folder: Path) -> dict[str, Any]:
-    """The entry with its witness and certificate written to files, and their names instead of their texts."""
+    """The entry with its witness and certificate written to files, and their names instead of their texts.
+
+    A certificate is named after the rule that it is about: that of a pipeline may be its last rule's.
+    """
     witness, certificate = entry.pop("witness_text"), entry.pop("certificate_text")
     entry["witness"] = f"witnesses/kappa/{place.stem}.json" if witness else None
-    behind = Place(place.rule.rpartition("+")[2], place.n, place.f)
-    entry["certificate"] = f"certificates/{behind.stem}.certificate.json" if certificate else None
+    certified = replace(place, rule=json.loads(certificate)["rule"]) if certificate else place
+    entry["certificate"] = f"certificates/{certified.stem}.certificate.json" if certificate else None
     if witness:
         write(folder / entry["witness"], witness)
     if certificate:

@@ -8,7 +8,7 @@ from typing import ClassVar
 from kappaguard.rules.arrays import namespace
 from kappaguard.rules.base import PreAggregation, Traits
 from kappaguard.rules.checks import require_count, require_inexact, require_minority
-from kappaguard.rules.clip import clip, lengths
+from kappaguard.rules.clip import clip
 from kappaguard.rules.cloud import Cloud
 
 
@@ -33,8 +33,7 @@ class AdaptiveClipping(PreAggregation):
         require_inexact(self.name, cloud.base)
         n = cloud.n
         require_minority(self.name, n, self.f)
-        points = cloud.points
-        norm = lengths(points)
+        norm = cloud.lengths
         clipped = 2 * self.f * (n - self.f) // n
         limit = namespace(norm).sort(norm, axis=-1)[..., n - clipped - 1]
-        return Cloud(clip(points, norm, limit[..., None]))
+        return cloud.replaced(clip(cloud.points, norm, limit[..., None]))

@@ -8,7 +8,7 @@ from typing import ClassVar
 from kappaguard.rules.arrays import Array, namespace
 from kappaguard.rules.base import Rule, Traits
 from kappaguard.rules.checks import require_count, require_inexact, require_positive
-from kappaguard.rules.clip import clip, lengths, shrinkage
+from kappaguard.rules.clip import clip, shrinkage
 from kappaguard.rules.cloud import Cloud
 
 
@@ -33,17 +33,16 @@ class CenteredClipping(Rule):
     def aggregate(self, cloud: Cloud) -> Array:
         """The centre after the last iteration."""
         require_inexact(self.name, cloud.base)
-        x = cloud.points
-        center = _mean_clipped(x, self.tau)
+        center = _mean_clipped(cloud, self.tau)
         for _ in range(self.iterations - 1):
-            center = center + _mean_clipped(x - center[..., None, :], self.tau)
+            center = center + _mean_clipped(cloud.replaced(cloud.points - center[..., None, :]), self.tau)
         return center
 
 
-def _mean_clipped(x: Array, tau: float) -> Array:
+def _mean_clipped(cloud: Cloud, tau: float) -> Array:
     """The mean of the vectors clipped to length tau: a product with weights, unless some are infinite."""
+    x, norm = cloud.points, cloud.lengths
     xp = namespace(x)
-    norm = lengths(x)
     if bool(xp.any(xp.isinf(norm))):
         return xp.mean(clip(x, norm, tau), axis=-2)
     weights = shrinkage(norm, tau) / x.shape[-2]

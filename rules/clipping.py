@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from kappaguard.rules.base import PreAggregation, Traits
 from kappaguard.rules.checks import require_inexact, require_positive
-from kappaguard.rules.clip import clip, lengths
+from kappaguard.rules.clip import clip
 from kappaguard.rules.cloud import Cloud
 
 
@@ -30,5 +30,4 @@ class Clipping(PreAggregation):
     def transform(self, cloud: Cloud) -> Cloud:
         """The cloud of clipped points."""
         require_inexact(self.name, cloud.base)
-        points = cloud.points
-        return Cloud(clip(points, lengths(points), self.c))
+        return cloud.replaced(clip(cloud.points, cloud.lengths, self.c))

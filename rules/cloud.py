@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from kappaguard.rules import native
 from kappaguard.rules.arrays import Array, is_exact, namespace
 from kappaguard.rules.checks import reject_nan, require_shape
+from kappaguard.rules.clip import lengths
 from kappaguard.rules.distances import is_safe, squared_distances
 
 SMALL = 32
@@ -60,6 +61,15 @@ class Cloud:
             step = Step(self.mixing, squared_distances(self.base))
         found = None if step is None else mixed_distances(*step)
         return squared_distances(self.points) if found is None else found
+
+    @cached_property
+    def lengths(self) -> Array:
+        """The norms of the vectors, in float64."""
+        return lengths(self.points)
+
+    def replaced(self, points: Array) -> Cloud:
+        """Other vectors, seen in the same way."""
+        return Cloud(points)
 
     def distances_from(self, index: int) -> Array:
         """Squared distances from one vector to all, in some unit."""

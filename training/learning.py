@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 
 from kappaguard.search.attacks.base import Total, whole
 from kappaguard.training.data.split import Shards
+from kappaguard.training.models.elementwise import Dropout
 from kappaguard.training.models.layer import Pass
 from kappaguard.training.models.linear import Linear
 from kappaguard.training.models.network import Network, Statistics
+from kappaguard.training.noise import noise_of
 from kappaguard.training.problem import Evaluation, Known, Problem
 from kappaguard.training.sampling import drawn, uniform_numbers
 from kappaguard.training.threads import over_ranges
@@ -26,10 +28,7 @@ if TYPE_CHECKING:
 
 CHUNK = 500
 """How many samples go through the network at once when there is no batch size."""
-MOST_ENTRIES = 1 << 24
 MOMENTUM_OF_STATISTICS = 0.1
-SAMPLED = 1000
-"""Up to this many samples per worker, sigma^2 is exact."""
 
 
 @dataclass(eq=False)
@@ -86,7 +85,7 @@ class Learning(Problem):
         def work(begin: int, end: int) -> tuple[Tensor, Statistics]:
             first, last = begin + shift, end + shift
             with torch.no_grad():
-                images, labels = self._batch(index[first:last], flipped[first:last], max(0, self.honest - first))
+                images, labels = self.batch_of(index[first:last], flipped[first:last], max(0, self.honest - first))
                 run = Pass(end - begin, uniform=uniform_numbers((self.seed, 2, step), range(first, last), self.images))
                 losses = self.network.gradients(theta, images, labels, out[begin:end], run)
                 if self.l2:
@@ -98,7 +97,7 @@ class Learning(Problem):
         self._remember([seen for _, seen in parts])
         return torch.cat([losses for losses, _ in parts])
 
-    def _batch(self, index: NDArray[np.int64], flipped: NDArray[np.bool_], clean: int) -> tuple[Tensor, Tensor]:
+    def batch_of(self, index: NDArray[np.int64], flipped: NDArray[np.bool_], clean: int) -> tuple[Tensor, Tensor]:
         """Images and labels of the samples in ``index``; from row number ``clean`` on, labels are the wrong ones."""
         import torch
 
@@ -126,7 +125,7 @@ class Learning(Problem):
             )
 
     def exact(self, theta: Tensor, out: Tensor) -> Tensor:
-        """Gradients on all of every worker's data; a label flipper's on all data."""
+        """Gradients on all of every worker's data; a label flipper's on all data, and so the same for each of them."""
         import torch
 
         losses = torch.zeros(len(self._hosted), dtype=theta.dtype, device=theta.device)
@@ -137,49 +136,34 @@ class Learning(Problem):
                 scratch = torch.empty((1, self.dimension), dtype=theta.dtype, device=theta.device)
                 for place in range(begin, end):
                     worker = place + shift
-                    own = self._order[self._starts[worker] : self._starts[worker] + self._sizes[worker]]
+                    own = self.samples_of(worker)
                     out[place] = self.l2 * theta
                     for start in range(0, len(own), CHUNK):
                         part = own[start : start + CHUNK][None]
-                        images, labels = self._batch(part, np.zeros(part.shape, dtype=bool), int(worker < self.honest))
-                        run = Pass(
-                            1, uniform=uniform_numbers((self.seed, 2, 0), range(worker, worker + 1), self.images)
-                        )
+                        unturned = np.zeros(part.shape, dtype=bool)
+                        images, labels = self.batch_of(part, unturned, int(worker < self.honest))
+                        numbers = uniform_numbers((self.seed, 2, 0), range(worker, worker + 1), self.images)
+                        run = Pass(1, uniform=numbers)
                         loss = self.network.gradients(theta, images, labels, scratch, run)
                         share = part.size / len(own)
                         out[place] += share * scratch[0]
                         losses[place] += share * loss[0]
 
-        over_ranges(len(self._hosted), work, theta.device.type)
+        alike = not any(isinstance(layer, Dropout) for layer in self.network.layers)
+        different = min(len(self._hosted), max(0, self.honest - shift) + 1) if alike else len(self._hosted)
+        over_ranges(different, work, theta.device.type)
+        if different < len(self._hosted):
+            out[different:], losses[different:] = out[different - 1], losses[different - 1]
         return losses + self.l2 / 2 * (theta * theta).sum()
 
     def noise(self, theta: Tensor) -> float:
-        """From the gradients of single samples: all of a worker's, or ``SAMPLED`` of them, evenly spread."""
-        import torch
+        """From the gradients of single samples, see ``kappaguard.training.noise``."""
+        return max(noise_of(self, worker, theta) for worker in range(self.honest))
 
-        worst = 0.0
-        for worker in range(self.honest):
-            own = self._order[self._starts[worker] : self._starts[worker] + self._sizes[worker]]
-            own = own[:: -(-len(own) // SAMPLED)]
-            total = torch.zeros(self.dimension, dtype=theta.dtype, device=theta.device)
-            squares = 0.0
-            few = max(1, MOST_ENTRIES // self.dimension)
-            for start in range(0, len(own), few):
-                part = own[start : start + few][:, None]
-                images, labels = self._batch(part, np.zeros(part.shape, dtype=bool), len(part))
-                out = torch.empty((len(part), self.dimension), dtype=theta.dtype, device=theta.device)
-                self.network.gradients(
-                    theta,
-                    images,
-                    labels,
-                    out,
-                    Pass(len(part), uniform=uniform_numbers((self.seed, 2, 0), range(1), self.images)),
-                )
-                total += out.sum(dim=0)
-                squares += float((out * out).sum())
-            mean = total / len(own)
-            worst = max(worst, squares / len(own) - float(mean @ mean))
-        return worst
+    def samples_of(self, worker: int) -> NDArray[np.int64]:
+        """Which samples a worker learns from."""
+        start = self._starts[worker]
+        return self._order[start : start + self._sizes[worker]]
 
     def evaluate(self, theta: Tensor) -> Evaluation:
         """On the test data, with running statistics and without dropout."""

@@ -94,14 +94,17 @@ def _multipliers(given: Any) -> dict[str, Fraction]:
     return {name: number(value) for name, value in given.items()}
 
 
-def _by_multipliers(module: Any) -> Callable[[int, int, Fraction, list[Any]], int]:
+def _by_multipliers(module: Any, *covers: tuple[Any, Any]) -> Callable[[int, int, Fraction, list[Any]], int]:
+    """Any of the covers, each a way to list all cells and to count them, will do."""
+
     def prove(n: int, f: int, kappa: Fraction, cells: list[Any]) -> int:
         def one(key: Any, given: Any) -> None:
             module.check(n, f, key, _multipliers(given), kappa)
 
         # counted before they are listed: a short file must not ask for a long list
-        demand(len(cells) == module.count(n, f), f"{module.count(n, f)} cells are needed, {len(cells)} are given")
-        return _each(cells, module.cells(n, f), "multipliers", one)
+        needed = {count(n, f): listed for listed, count in ((module.cells, module.count), *covers)}
+        demand(len(cells) in needed, f"{' or '.join(map(str, needed))} cells are needed, {len(cells)} are given")
+        return _each(cells, needed[len(cells)](n, f), "multipliers", one)
 
     return prove
 
@@ -133,6 +136,6 @@ RULES: dict[str, Callable[[int, int, Fraction, list[Any]], int]] = {
     "gm": _by_proof,
     "krum": _by_multipliers(krum),
     "mda": _by_multipliers(mda),
-    "multikrum": _by_multipliers(multikrum),
+    "multikrum": _by_multipliers(multikrum, (multikrum.divided_cells, multikrum.divided_count)),
     "nnm+mda": _by_multipliers(nnm_mda),
 }

@@ -11,6 +11,11 @@ def escaped(text: object) -> str:
     return " ".join(printable("".join(marked)).split())
 
 
+def code(text: object) -> str:
+    """One line of code, also in a table; a backtick, which would end it, becomes an apostrophe."""
+    return "`" + " ".join(printable(str(text)).split()).replace("`", "'").replace("|", "\\|") + "`"
+
+
 def table(headings: list[str], rows: list[list[str]]) -> list[str]:
     """A Markdown table; the cells are escaped already."""
     return ["| " + " | ".join(cells) + " |" for cells in (headings, ["---"] * len(headings), *rows)]

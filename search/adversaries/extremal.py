@@ -7,7 +7,7 @@ these come the inputs of the paper's lower bounds, and those that are worst for 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -20,6 +20,8 @@ from kappaguard.search.arena import Arena, Floats
 from kappaguard.search.exact import gm, krum, mda, multikrum, multikrum_inputs, ordered
 from kappaguard.search.exact.dual import prove
 
+WorstInput = Callable[..., tuple[list[list[Fraction]], list[int]]]
+"""From n, f and the key of a cell to its worst input and the honest indices."""
 PROGRAM = 50
 """What solving a cell costs, in evaluations."""
 BEST = 4
@@ -41,17 +43,17 @@ class Extremal(Adversary):
         for x in _closed(arena.n, arena.f):
             _try(arena, x)
         yield
-        yield from _cells(arena, krum, krum.worst_input)
-        if arena.n < 3 * arena.f:
-            yield from _cells(arena, multikrum, multikrum_inputs.worst_input)
+        n, f = arena.n, arena.f
+        yield from _cells(arena, krum, krum.keys(n, f), krum.worst_input)
+        if n < 3 * f:
+            keys = [*(key for key in multikrum.keys(n, f) if key != (f, 0)), *multikrum.divided(n, f)]
+            yield from _cells(arena, multikrum, keys, multikrum_inputs.worst_input)
 
 
-def _cells(
-    arena: Arena, rule: Any, worst_input: Callable[..., tuple[list[list[Fraction]], list[int]]]
-) -> Iterator[None]:
+def _cells(arena: Arena, rule: Any, keys: Iterable[Any], worst_input: WorstInput) -> Iterator[None]:
     """The worst inputs of the best cells of a rule."""
     found: list[tuple[Fraction, Any]] = []
-    for key in rule.keys(arena.n, arena.f):
+    for key in keys:
         arena.spend(PROGRAM)
         found.append((prove(rule.cell(arena.n, arena.f, key)).kappa, key))
         yield

@@ -38,7 +38,7 @@ class Effort:
 
 
 JUMPING = Effort(96, 6, 12, (10, 4, 2), 2e-4)
-SMOOTH = Effort(24, 3, 6, (2, 1, 1), 1e-5)
+SMOOTH = Effort(14, 2, 4, (2, 1, 1), 1e-5)
 """Enough for a function without jumps, whose peaks are as wide as the unit."""
 
 Errors = Callable[[NDArray[np.float64]], NDArray[np.float64]]

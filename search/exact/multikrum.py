@@ -6,7 +6,7 @@ scores of the selected vectors are at most those of C, and the score of c in C i
 so the largest ratio on it is a small semidefinite program.
 
 For n >= 3f kappa* is 4f/(n - 2f), that of the cell (f, 0). For smaller n that cell asks too much: the selected honest
-vectors could not have such scores. It is then divided by their neighbours, and kappa* is smaller.
+vectors could not have such scores. It is then divided by their neighbours, which gives a smaller bound for some n.
 
 On a line: n - 2f honest vectors at 0 and f at 1, the Byzantine ones at -min(1, ((n - 2f)/f)^(1/2)), just far enough for
 their scores, and those of the vectors at 0, to stay below those of the vectors at 1. Ratio: 4f/(n - 2f) for n >= 3f,
@@ -64,15 +64,15 @@ class Pattern:
 
 def keys(n: int, f: int) -> Iterator[Key]:
     """All cells."""
+    yield from ((q, i) for q in range(f + 1) for i in range(min(q, n - 2 * f) + 1))
+
+
+def divided(n: int, f: int) -> Iterator[Key]:
+    """What the cell (f, 0) may be divided into."""
     h = n - 2 * f
-    for q in range(f + 1):
-        for i in range(min(q, h) + 1):
-            if (q, i) != (f, 0) or n >= 3 * f:
-                yield (q, i)
-    if n < 3 * f:
-        yield from (("one", k, u) for k in range(1, f + 1) for u in range(h) if k + u < n - f - 1 and k + u >= h - 1)
-        yield ("all",)
-        yield from ((kind, s) for kind in ("together", "stray") for s in range(h))
+    yield from (("one", k, u) for k in range(1, f + 1) for u in range(h) if h <= k + u + 1 < n - f)
+    yield ("all",)
+    yield from ((kind, s) for kind in ("together", "stray") for s in range(h))
 
 
 def pattern(n: int, f: int, key: Key) -> Pattern:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from kappaguard.search.exact import gm, krum, mda, multikrum, multikrum_inputs, nnm_mda, ordered
@@ -88,11 +89,23 @@ def _nnm_mda(n: int, f: int, report: Report) -> Found:
     return Found(mda.worst_input(n, f), list(range(n - f)), upper, cells, len(keys))
 
 
+def _later(report: Report, before: int, done: int, total: int) -> None:
+    report(before + done, total)
+
+
 def _multikrum(n: int, f: int, report: Report) -> Found:
-    keys = list(multikrum.keys(n, f))
-    upper, cells, best = _prove(((key, *multikrum.named(n, f, key)) for key in keys), len(keys), report)
+    """With the cell (f, 0) as a whole or divided, whichever bounds more."""
+    groups = [[(f, 0)], [key for key in multikrum.keys(n, f) if key != (f, 0)]]
+    groups += [list(multikrum.divided(n, f))] if n < 3 * f else []
+    total, done, proofs = sum(map(len, groups)), 0, []
+    for keys in groups:
+        cells = ((key, *multikrum.named(n, f, key)) for key in keys)
+        proofs.append(_prove(cells, total, partial(_later, report, done)))
+        done += len(keys)
+    chosen = min((proofs[0], *proofs[2:]), key=lambda proof: proof[0])
+    upper, _, best = max((proofs[1], chosen), key=lambda proof: proof[0])
     x, honest = multikrum_inputs.worst_input(n, f, best) if f else ([[Fraction(0)]] * n, list(range(n)))
-    return Found(x, honest, upper, cells, len(keys))
+    return Found(x, honest, upper, proofs[1][1] + chosen[1], total)
 
 
 RULES: dict[str, Callable[[int, int, Report], Found]] = {

@@ -2,44 +2,28 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import shlex
+import shutil
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+from kappaguard.cli import main
+from kappaguard.reports.write import write_report
+from kappaguard.verify.claims.claim import Effort
+from kappaguard.verify.claims.registry import claims
+from kappaguard.verify.claims.run import results, run, write_witnesses
+from kappaguard.verify.exact import exact
 
-LONG = {
-    "kappaguard stress": "takes a minute: tests/reports/test_dossier.py runs a short one",
-    "kappaguard check byzfl": "needs a peer: tests/cli/test_check.py runs it",
-    "kappaguard train --preset mnist": "needs MNIST: tests/training/ runs it where the data are",
-    "kappaguard train --resume": "needs that run: tests/training/ resumes one",
-    "kappaguard train  ": "the same as the next with fewer options",
-    "torchrun": "tests/training/ runs it with two ranks",
-    "kappaguard reproduce": "takes hours; tests/training/ runs small ones",
-}
-"""Commands in console blocks that are not run here, by their beginning, with the reason."""
+from .commands import GUIDES, LONG, PAGES, ROOT, SHORTER, blocks, commands, excuse, shortened
 
-
-def blocks(kind: str) -> list[tuple[str, str]]:
-    found = []
-    for page in PAGES:
-        for code in re.findall(rf"```{kind}\n(.*?)```", page.read_text(), re.DOTALL):
-            found.append((str(page.relative_to(ROOT)), code))
-    return found
-
-
-def commands() -> list[tuple[str, str]]:
-    return [
-        (page, line[2:].strip())
-        for page, code in blocks("console")
-        for line in code.splitlines()
-        if line.startswith("$ ")
-    ]
+REFUTED = ("mine.py:centre_of_half -n 9 -f 2 --claim", "byzfl:GeometricMedian", "strategy:MultiKrum -n 11")
+"""Checks that end with exit code 1, as the pages say."""
 
 
 @pytest.mark.parametrize(("page", "code"), blocks("python"), ids=lambda text: text.splitlines()[0])
@@ -49,33 +33,87 @@ def test_snippet(page: str, code: str, tmp_path: Path, monkeypatch: pytest.Monke
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the file that the pages tell the reader to write."""
-    where = tmp_path_factory.mktemp("reader")
-    files = {code for _, code in blocks("py")}
-    assert len(files) == 1
-    (where / "mine.py").write_text(files.pop())
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What `make verify` writes, of one claim."""
+    where = tmp_path_factory.mktemp("verified") / "kappa-report"
+    outcomes = list(run([claim for claim in claims() if claim.name == "theorem-1"], Effort.QUICK, where))
+    write_witnesses(outcomes, where)
+    write_report(results(outcomes, Effort.QUICK, complete=True), where)
     return where
 
 
-@pytest.mark.parametrize(("page", "command"), commands(), ids=lambda text: text[:60])
-def test_command(page: str, command: str, folder: Path) -> None:
-    for beginning, reason in LONG.items():
-        if command.startswith(beginning):
-            pytest.skip(f"{command[:40]}: {reason}")
-    words = shlex.split(command, comments=True)
-    assert words[0] == "kappaguard"
-    done = subprocess.run(
-        [sys.executable, "-m", "kappaguard", *words[1:]], cwd=folder, capture_output=True, text=True, check=False
-    )
-    refuted = "f/(n-2*f)" in command and "mine.py" in command
-    assert done.returncode == (1 if refuted else 0), done.stderr
+@pytest.mark.parametrize("page", [page for page in GUIDES if commands(page)], ids=lambda page: page.name)
+def test_commands(page: Path, report: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One after the other, in a folder with the file that the reader is told to write and the report of an earlier
+    run."""
+    (code,) = {code for _, code in blocks("py")}
+    (tmp_path / "mine.py").write_text(code)
+    shutil.copytree(report, tmp_path / "kappa-report")
+    monkeypatch.chdir(tmp_path)
+    for command in commands(page):
+        peers = [peer for peer in ("byzfl", "flwr") if re.search(rf"\b{peer}[.:]", command)]
+        if excuse(command) or any(importlib.util.find_spec(peer) is None for peer in peers):
+            continue
+        program, *words = shlex.split(shortened(command))
+        assert program == "kappaguard"
+        assert main(words) == (1 if any(part in command for part in REFUTED) else 0), command
+
+
+@pytest.mark.parametrize("command", sorted({each for page in GUIDES for each in commands(page) if excuse(each)}))
+def test_command_that_is_not_run(command: str) -> None:
+    pytest.skip(f"{command[:50]}: {excuse(command)}")
+
+
+MYLIB = """
+import kappaguard as kg
+
+
+def Mine(x, f):
+    return kg.rule("cwtm", f=f)(x)
+"""
+
+
+@pytest.mark.parametrize("code", sorted({code for _, code in blocks("toml")}))
+def test_configuration(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What goes into pyproject.toml, with a library that has the rule that it names."""
+    (tmp_path / "pyproject.toml").write_text(code)
+    (tmp_path / "mylib").mkdir()
+    (tmp_path / "mylib" / "__init__.py").touch()
+    (tmp_path / "mylib" / "rules.py").write_text(MYLIB)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("KAPPAGUARD_BUDGET", "0.3")
+    assert main(["check"]) == 0
+
+
+def test_nothing_is_excused_that_is_not_there() -> None:
+    every = [command for page in GUIDES for command in commands(page)]
+    for beginning in LONG:
+        assert any(re.match(beginning, command) for command in every), beginning
+    for pattern in SHORTER:
+        assert any(re.search(pattern, command) for command in every), pattern
 
 
 def test_links_lead_somewhere() -> None:
     for page in PAGES:
         for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_the_claims_are_counted() -> None:
+    counts = Counter(claim.expected for claim in claims())
+    readme, findings = PAGES[0].read_text(), (ROOT / "docs" / "findings.md").read_text()
+    assert f"checks {len(claims())} claims" in readme
+    assert f"Of the\n{counts['refuted']} that fail" in readme
+    assert f"all {len(claims())} claims and writes a report; {counts['refuted']} of them" in findings
+
+
+def test_the_table_of_the_readme_is_what_the_program_finds() -> None:
+    rows = re.findall(r"(?m)^\| (\w+) \| ([\d.]+) \| [^|]* \| (?:[\d.]+|left open) \|", PAGES[0].read_text())
+    assert [rule for rule, _ in rows] == ["cwtm", "cwmed", "gm", "multikrum", "meamed", "mda", "krum"]
+    for rule, stated in rows:
+        found = exact(rule, 17, 4)
+        assert float(found.lower) == pytest.approx(float(stated), abs=6e-5)
+        assert float(found.upper) == pytest.approx(float(stated), abs=6e-5)
 
 
 def test_the_reference_is_what_the_program_says() -> None:
@@ -85,7 +123,8 @@ def test_the_reference_is_what_the_program_says() -> None:
 
 
 def test_the_site_builds_without_warnings(tmp_path: Path) -> None:
-    pytest.importorskip("mkdocs", reason="MkDocs is not installed")
+    if importlib.util.find_spec("mkdocs") is None:
+        pytest.skip("MkDocs is not installed")
     done = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")],
         cwd=ROOT,

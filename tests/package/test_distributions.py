@@ -44,10 +44,11 @@ def test_the_wheel_is_typed_and_holds_nothing_but_the_package(built):
 
 def test_a_compiled_wheel_serves_every_later_python(built):
     with zipfile.ZipFile(built.wheel) as wheel:
-        compiled = [name for name in wheel.namelist() if "_kernels" in name]
+        compiled = [name for name in wheel.namelist() if "_kernels" in name or "_blocks" in name]
     if compiled:
+        assert len(compiled) == 2
         assert "-cp311-abi3-" in built.wheel.name
-        assert "abi3" in compiled[0] or os.name == "nt"
+        assert all("abi3" in name for name in compiled) or os.name == "nt"
 
 
 def test_the_sdist_holds_all_sources_and_no_link(built):
@@ -56,7 +57,7 @@ def test_the_sdist_holds_all_sources_and_no_link(built):
     names = {member.name.partition("/")[2] for member in members}
     assert not [member.name for member in members if member.issym() or member.islnk()]
     assert not [name for name in names if name.startswith(tuple(f"src/kappaguard/{room}/" for room in ROOMS))]
-    kernels = {f"rules/native/{path.name}" for path in (built.source / "rules/native").glob("*.[ch]")}
+    kernels = {path.relative_to(built.source).as_posix() for path in built.source.glob("*/native/*.[ch]")}
     tests = {path.relative_to(built.source).as_posix() for path in (built.source / "tests").rglob("*.py")}
     assert names >= kernels | tests | {"constraints.txt", "Makefile", "LICENSE", "CITATION.cff"}
 
@@ -68,5 +69,5 @@ def test_without_a_compiler_the_wheel_is_pure_python_and_whole(checkout, tmp_pat
     (path,) = tmp_path.glob("*.whl")
     with zipfile.ZipFile(path) as wheel:
         names = wheel.namelist()
-    assert not [name for name in names if "_kernels" in name]
+    assert not [name for name in names if "_kernels" in name or "_blocks" in name]
     assert {name for name in names if name.endswith(".py")} == modules_of(checkout)

@@ -62,6 +62,40 @@ def drawing(title: str, x: float) -> dict[str, Any]:
     }
 
 
+def rates() -> dict[str, Any]:
+    """Errors that are 7/T exactly, and a floor that is kappa-hat G^2 exactly."""
+    horizons = [8, 16, 32, 64]
+    common = {"problem": "quadratics", "rule": HOSTILE, "attack": "foe", "n": 17, "steps": 60}
+    return {
+        "command": f"kappaguard reproduce rates {HOSTILE}",
+        "slopes": [
+            {
+                "algorithm": "D-GD",
+                "rule": HOSTILE,
+                "attack": "sf",
+                "horizons": horizons,
+                "errors": [7 / steps for steps in horizons],
+                "slope": -1.0,
+                "low": -1.01,
+                "high": -0.99,
+                "theorem": -1.0,
+            }
+        ],
+        "floors": [
+            {
+                **common,
+                "setting": f"G = {g}",
+                "f": 4,
+                "left": 0.2 * g**2,
+                "kappa_hat": 0.2,
+                "heterogeneity_squared": g**2,
+            }
+            for g in (1, 2)
+        ],
+        "fit": {"slope": 1.0, "low": 0.9, "high": 1.1},
+    }
+
+
 def results() -> dict[str, Any]:
     table = [entry("cwtm", 17, f, f / (17 - 2 * f), f / (17 - 2 * f), 20 * f / (17 - 2 * f)) for f in range(1, 9)]
     table += [entry("cwtm", 16, 4, 0.5, 0.5, 5.0)]
@@ -92,5 +126,13 @@ def results() -> dict[str, Any]:
                 "command": "kappaguard search krum -n 17 -f 4",
             }
         ],
-        "runs": [{"name": HOSTILE, "steps": [0, 1, 2], "kappa_hat": [0.1, 0.2, 0.15]}],
+        "runs": [
+            {
+                "name": HOSTILE,
+                "steps": [0, 1, 2],
+                "kappa_hat": [0.1, 0.2, 0.15],
+                "command": f"kappaguard train {HOSTILE}",
+            }
+        ],
+        "rates": rates(),
     }

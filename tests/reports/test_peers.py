@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 import re
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import kappaguard as kg
 from kappaguard.reports.peers import RULES, F, N, claim_for
 from kappaguard.rules.witness import load
 from kappaguard.verify.claimed import claimed
@@ -77,3 +80,31 @@ def test_claims_are_the_papers_where_it_has_one():
     assert claim_for("byzfl:MDA", 17, 4)[1] == "kappaguard"
     assert claim_for("byzfl:CAF", 17, 4)[1] == "any"
     assert Fraction(claim_for("byzfl:CAF", 17, 4)[0]) == 10**6
+
+
+def multikrum(x, neighbours, selected):
+    """The mean of the vectors with the least sums of squared distances to so many others, literally."""
+    distances = ((x[:, None] - x[None]) ** 2).sum(-1)
+    scores = np.sort(distances, axis=1)[:, 1 : neighbours + 1].sum(1)
+    return x[np.argsort(scores)[:selected]].mean(0)
+
+
+def test_how_flowers_multikrum_differs():
+    """By default it selects one vector; with n - f selected it has one neighbour fewer than the paper's score."""
+    spec = "flwr.serverapp.strategy:MultiKrum"
+    krum, single, several = (kg.rule(name, f=F) for name in (spec.replace("Multi", ""), spec, several_of(spec)))
+    draw = np.random.default_rng(0)
+    for _ in range(20):
+        x = draw.standard_normal((N, 3))
+        assert np.allclose(single(x), krum(x))
+        assert np.allclose(several(x), multikrum(x, N - F - 2, N - F))
+        assert np.allclose(kg.rule("multikrum", f=F)(x), multikrum(x, N - F - 1, N - F))
+    path = next((PAGE.parent / "peers").glob("flwr-serverapp-strategy-multikrum-*.json"))
+    witness = replace(load(path), rule=several_of(spec))
+    bound = Fraction(4 * F, N - 2 * F)
+    assert subject(spec, N, F).judge(load(path)).ratio > bound
+    assert subject(several_of(spec), N, F).judge(witness).ratio <= bound
+
+
+def several_of(spec):
+    return f"{spec}(num_nodes_to_select={N - F})"

@@ -29,6 +29,10 @@ CASES = [
     {"rule": "nnm+mda", "attack": "lf"},
     {"rule": "meamed", "attack": "mimic"},
     {"rule": "nnm+gm", "attack": "adaptive", "algorithm": "gd"},
+    {"rule": "clipping(c=0.3)+cwtm", "attack": "foe", "steps": 2},
+    {"rule": "arc+krum", "attack": "alie"},
+    {"rule": "nnm+arc+cwmed", "attack": "mimic"},
+    {"rule": "centered_clipping(tau=0.2, iterations=3)", "attack": "sf"},
 ]
 
 
@@ -127,10 +131,21 @@ def test_shards_of_a_rule_are_the_rule(name):
     np.testing.assert_allclose(np.concatenate(pieces), rule(x), rtol=1e-8, atol=1e-9)
 
 
-def test_a_rule_that_needs_whole_vectors_is_refused():
-    for name in ("clipping+cwtm", "arc+krum", "centered_clipping"):
-        with pytest.raises(InputError, match="cannot be spread"):
-            require_shardable(parse(name, f=2))
+def test_a_rule_of_another_library_is_refused():
+    with pytest.raises(InputError, match="cannot be spread"):
+        require_shardable(lambda x: x.mean(axis=0))
+
+
+@pytest.mark.parametrize("name", ["clipping(c=2.5)+cwtm", "arc+cwmed", "centered_clipping(tau=1.5)", "arc+average"])
+def test_lengths_of_shards_add_up(name):
+    """Four coordinates are here, the other seven elsewhere, of which only the squared lengths are told."""
+    x = np.random.default_rng(0).standard_normal((9, 11)) * np.arange(1, 10)[:, None]
+    rule = require_shardable(parse(name, f=2))
+
+    def total(partial):
+        return partial + (x[:, 4:] ** 2).sum(axis=1)
+
+    np.testing.assert_allclose(aggregate(rule, np.ascontiguousarray(x[:, :4]), total), rule(x)[:4], rtol=1e-9)
 
 
 def test_parts_cover_everything_once():

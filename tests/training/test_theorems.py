@@ -14,6 +14,7 @@ from kappaguard.training.run import run
 from kappaguard.training.theorems.constants import Constants, claimed_kappa
 from kappaguard.training.theorems.margins import line, margin
 from kappaguard.training.theorems.rates import fit, floors_by_alpha, floors_by_share, gd_rate, shb_rate
+from kappaguard.training.theorems.regimes import floor, without_heterogeneity
 from kappaguard.training.theorems.slack import swing
 
 
@@ -54,6 +55,19 @@ def test_both_theorems_hold_on_logistic_regression():
     changes = {"model": "logistic", "dataset": "digits", "l2": 0.05, "steps": 4, "rule": "nnm+cwtm", "attack": "foe"}
     assert finished(preset("theorem1").with_values(changes)).holds
     assert finished(preset("theorem2").with_values({**changes, "batch": 2})).holds
+
+
+def test_the_noise_of_a_batch_is_the_same_in_the_step_size_and_in_the_bound():
+    """The step size of Theorem 2 in closed form, from what the first step of the run recorded."""
+    logistic = {"model": "logistic", "dataset": "digits", "l2": 0.05, "rule": "cwtm", "attack": "sf"}
+    configuration = preset("theorem2").with_values({**logistic, "steps": 50, "batch": 4})
+    training = build(configuration)
+    row, known = training.step(), training.problem.known()
+    kappa = claimed_kappa("cwtm", 17, 4)
+    gap, noise = row["loss"] - known.infimum, row["noise_squared"] / 4
+    wanted = Constants(known.smoothness, gap, 0.0, noise, kappa, 17, 4, 50)
+    assert wanted.rate() < 1 / (24 * known.smoothness)
+    assert row["rate"] == pytest.approx(wanted.rate(), rel=1e-6)
 
 
 def test_a_left_side_is_that_of_the_output():
@@ -116,3 +130,11 @@ def test_the_floor_falls_with_alpha():
     low, high = floors_by_alpha(6, "cwtm", "sf", [10.0, 0.1])
     assert low.heterogeneity_squared < high.heterogeneity_squared
     assert low.left < high.left
+
+
+def test_each_term_of_theorem_2_is_loose_by_the_factor_that_follows_by_hand():
+    decay, noise, held = without_heterogeneity(600, 0.0), without_heterogeneity(1500, 0.3), floor(600)
+    assert decay.ratio == pytest.approx(1 / 9, rel=0.03)
+    assert noise.ratio == pytest.approx(1 / 18, rel=0.15)
+    assert held.ratio == pytest.approx(1 / 36, rel=0.02)
+    assert held.line()[-1] == "1/36 = 0.0278"

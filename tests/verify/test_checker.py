@@ -135,6 +135,11 @@ def test_cells_are_counted_right(module):
     for n in range(2, 14):
         for f in range((n + 1) // 2):
             assert module.count(n, f) == len(module.cells(n, f))
+    assert all(
+        multikrum.divided_count(n, f) == len(multikrum.divided_cells(n, f))
+        for n in range(3, 18)
+        for f in range(1, (n + 1) // 2)
+    )
 
 
 @settings(max_examples=200, deadline=None)

@@ -1,27 +1,26 @@
-"""A rule on a shard of the coordinates: distances are summed over the shards, everything else is local."""
+"""A rule on a shard of the coordinates: distances and lengths are summed over the shards, all else is local."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from kappaguard.rules.arc import AdaptiveClipping
 from kappaguard.rules.arrays import Array, enter
 from kappaguard.rules.base import Rule
-from kappaguard.rules.centered_clipping import CenteredClipping
-from kappaguard.rules.clipping import Clipping
 from kappaguard.rules.cloud import SMALL, Cloud, Step, mixed_distances
 from kappaguard.rules.distances import squared_distances
 from kappaguard.rules.errors import InputError
 from kappaguard.rules.gm import GeometricMedian
 from kappaguard.rules.pipeline import Chain, Pipeline
 from kappaguard.rules.weiszfeld import median_weights
+from kappaguard.search.attacks import columns
 from kappaguard.search.attacks.base import Aggregation, Total
 
 
 class ShardedCloud(Cloud):
-    """Some coordinates of n vectors, with the distances of the whole vectors."""
+    """Some coordinates of n vectors, with the distances and lengths of the whole vectors."""
 
     def __init__(self, base: Array, total: Total, mixing: Array | None = None, step: Step | None = None) -> None:
         super().__init__(base, mixing, step)
@@ -36,6 +35,17 @@ class ShardedCloud(Cloud):
                 return found
         return self.total(squared_distances(self.points))
 
+    @cached_property
+    def lengths(self) -> Array:
+        """So do partial squared lengths."""
+        own = super().lengths
+        whole: Array = self.total(own * own) ** 0.5
+        return whole
+
+    def replaced(self, points: Array) -> ShardedCloud:
+        """Other vectors, of which these are the same coordinates."""
+        return ShardedCloud(points, self.total)
+
     def mixed(self, mixing: Array) -> ShardedCloud:
         """The same with a mixing matrix in front."""
         plain = super().mixed(mixing)
@@ -43,11 +53,28 @@ class ShardedCloud(Cloud):
 
 
 def require_shardable(rule: Aggregation) -> Rule:
-    """Only rules of ours that see their input coordinate by coordinate or through distances can be sharded."""
-    parts = (*rule.steps, rule.rule) if isinstance(rule, Pipeline) else (rule,)
-    if not isinstance(rule, Rule) or any(isinstance(p, Clipping | AdaptiveClipping | CenteredClipping) for p in parts):
-        raise InputError(f"{getattr(rule, 'label', rule)} cannot be spread over processes: it needs whole vectors")
+    """Only rules of ours, which see whole vectors through their distances and lengths, can be sharded."""
+    if not isinstance(rule, Rule):
+        name = getattr(rule, "label", rule)
+        raise InputError(f"{name} cannot be spread over processes: a rule of another library needs whole vectors")
     return rule
+
+
+@dataclass(frozen=True)
+class Sharded:
+    """A rule as a function of shards, in which every process takes part."""
+
+    rule: Rule
+    total: Total
+
+    def __call__(self, shard: Array) -> Array:
+        """The shard of the rule's output."""
+        return aggregate(self.rule, shard, self.total)
+
+
+def attackable(rule: Rule, total: Total) -> Aggregation:
+    """What an attack is told of the rule: itself, if few coordinates or a sample of them will do for the attack."""
+    return rule if rule.traits.rotates or columns.applies(rule) else Sharded(rule, total)
 
 
 def aggregate(rule: Rule, shard: Array, total: Total) -> Array:

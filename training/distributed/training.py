@@ -18,7 +18,7 @@ from kappaguard.rules.errors import InputError
 from kappaguard.search.attacks.base import Attack
 from kappaguard.search.attacks.mimic import Memory, Mimic
 from kappaguard.training.algorithm import Diverged, Settings, Training, send
-from kappaguard.training.distributed.cloud import aggregate, require_shardable
+from kappaguard.training.distributed.cloud import aggregate, attackable, require_shardable
 from kappaguard.training.distributed.group import Group, slice_of
 from kappaguard.training.learning import Learning
 from kappaguard.training.problem import Problem
@@ -91,7 +91,7 @@ class DistributedTraining:
         m = settings.n - settings.f
         eta = None
         if settings.f and self.attack is not None:
-            known = reseeded(self.rule, settings.seed, 4, t)
+            known = attackable(require_shardable(reseeded(self.rule, settings.seed, 4, t)), group.total)
             if isinstance(self.attack, Mimic) and self.memory is None:
                 self.memory = self._first_memory(self.attack, shard[:m])
             action = self.attack.act(shard[:m], settings.f, known, self.memory, group.total)

@@ -7,6 +7,7 @@ D dropout 0.25, L(outputs) fully connected, S log-softmax, which is part of the 
 from __future__ import annotations
 
 from kappaguard.rules.errors import InputError
+from kappaguard.training.models.block import Block
 from kappaguard.training.models.convolution import Convolution
 from kappaguard.training.models.elementwise import Dropout, Pool, Rectifier
 from kappaguard.training.models.layer import Layer, Shape
@@ -35,9 +36,8 @@ def network(name: str, shape: Shape, classes: int) -> Network:
 
 
 def _mnist(classes: int) -> tuple[Layer, ...]:
-    """C(20)-R-M-C(20)-R-M-L(500)-R-L(10)-S; R and M commute, and M first is quicker."""
-    block = (Convolution(20), Pool(), Rectifier())
-    return (*block, *block, Linear(500), Rectifier(), Linear(classes))
+    """C(20)-R-M-C(20)-R-M-L(500)-R-L(10)-S."""
+    return (Block(20), Block(20), Linear(500), Rectifier(), Linear(classes))
 
 
 def _cifar(classes: int) -> tuple[Layer, ...]:

@@ -53,6 +53,6 @@ class Linear(Layer):
 
         flat, shape = saved
         grouped = gradient.view(run.workers, -1, self.outputs)
-        out[0].copy_(torch.bmm(grouped.transpose(1, 2), flat.view(run.workers, -1, flat.shape[1])))
+        torch.bmm(grouped.transpose(1, 2), flat.view(run.workers, -1, flat.shape[1]), out=out[0])
         out[1].copy_(grouped.sum(dim=1))
         return None if first else (gradient @ parameters[0]).view(shape)

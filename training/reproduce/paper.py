@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from kappaguard.training.configuration import Configuration
+
 ATTACKS = ("alie", "foe", "lf", "sf", "mimic")
 
 TABLE_2: dict[str, tuple[tuple[float, float], ...]] = {
@@ -20,8 +22,23 @@ TABLE_2: dict[str, tuple[tuple[float, float], ...]] = {
 }
 
 
+BASELINE = (98.03, 0.70)
+"""D-SHB without faults, from the caption of Table 2."""
+SETTING = {"dataset": "mnist", "model": "cnn-mnist", "algorithm": "shb", "n": 17, "alpha": 0.1, "momentum": 0.9}
+"""What Table 2 is about, besides f = 4 (f = 0 for the baseline). The paper gives no numbers for its figures."""
+
+
 def paper_number(rule: str, attack: str) -> tuple[float, float] | None:
     """Mean and standard deviation of a cell of Table 2."""
     if rule not in TABLE_2 or attack not in ATTACKS:
         return None
     return TABLE_2[rule][ATTACKS.index(attack)]
+
+
+def paper_number_for(given: Configuration) -> tuple[float, float] | None:
+    """The paper's number for a run, if the paper has one for that setting."""
+    if any(getattr(given, name) != value for name, value in SETTING.items()) or given.split != "dirichlet":
+        return None
+    if (given.f, given.rule, given.attack) == (0, "average", "none"):
+        return BASELINE
+    return paper_number(given.rule, given.attack.partition("(")[0]) if given.f == 4 else None

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from kappaguard.training.reproduce.experiments import Cell
-from kappaguard.training.reproduce.paper import paper_number
+from kappaguard.training.reproduce.paper import paper_number_for
 
 HEADINGS = ["rule", "attack", "ours %", "paper %", "difference", "kappa-hat", "steps", "seeds"]
 
@@ -16,23 +16,22 @@ Done = Iterable[tuple[Cell, dict[str, Any]]]
 
 def table(done: Done) -> list[list[str]]:
     """One line per rule and attack: mean and deviation over the seeds of the best accuracy, and the paper's."""
-    groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    groups: dict[tuple[str, str], list[tuple[Cell, dict[str, Any]]]] = {}
     for cell, result in done:
-        attack = cell.configuration.attack.partition("(")[0]
-        groups.setdefault((cell.configuration.rule, attack), []).append(result)
-    return [_line(rule, attack, results) for (rule, attack), results in groups.items()]
+        groups.setdefault((cell.configuration.rule, cell.attack), []).append((cell, result))
+    return [_line(own[0][0], [result for _, result in own]) for own in groups.values()]
 
 
-def _line(rule: str, attack: str, results: list[dict[str, Any]]) -> list[str]:
+def _line(cell: Cell, results: list[dict[str, Any]]) -> list[str]:
     best = [100 * result["best_accuracy"] for result in results if result["best_accuracy"] is not None]
     ratios = [result["largest_kappa_hat"] for result in results if result["largest_kappa_hat"] is not None]
-    paper = paper_number(rule, attack)
+    paper = paper_number_for(cell.configuration)
     mean = statistics.fmean(best) if best else None
     spread = f" ± {statistics.stdev(best):.2f}" if len(best) > 1 else ""
     steps = sorted({result["steps"] for result in results})
     return [
-        rule,
-        attack,
+        cell.configuration.rule,
+        cell.attack,
         "" if mean is None else f"{mean:.2f}{spread}",
         "" if paper is None else f"{paper[0]:.2f} ± {paper[1]:.2f}",
         "" if paper is None or mean is None else f"{mean - paper[0]:+.2f}",

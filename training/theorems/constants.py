@@ -69,8 +69,13 @@ def claimed_kappa(rule: str, n: int, f: int) -> float:
     return float(evaluate(claim.expression, n, f))
 
 
+def noise_of_batch(configuration: Configuration, noise_squared: float) -> float:
+    """sigma^2 of the gradients that are sent: a batch of b samples has 1/b of that of one; quadratics draw one."""
+    return noise_squared if configuration.model == "quadratic" else noise_squared / configuration.batch
+
+
 def theorem_settings(configuration: Configuration, problem: Problem) -> tuple[Schedule, float]:
-    """gamma and beta as the theorem of the algorithm demands."""
+    """gamma and beta as the theorem of the algorithm demands, with sigma^2 as it is at the start."""
     import torch
 
     kappa = 0.0
@@ -89,7 +94,7 @@ def theorem_settings(configuration: Configuration, problem: Problem) -> tuple[Sc
         smoothness,
         max(0.0, loss - known.infimum),
         0.0,
-        problem.noise(theta),
+        noise_of_batch(configuration, problem.noise(theta)),
         kappa,
         configuration.n,
         configuration.f,

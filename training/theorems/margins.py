@@ -13,7 +13,7 @@ from typing import Any
 
 from kappaguard.rules.errors import InputError
 from kappaguard.training.configuration import Configuration
-from kappaguard.training.theorems.constants import Constants, claimed_kappa
+from kappaguard.training.theorems.constants import Constants, claimed_kappa, noise_of_batch
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def margin(configuration: Configuration, rows: list[dict[str, Any]], result: dic
             smoothness,
             max(0.0, steps[0]["loss"] - infimum),
             max(row["heterogeneity_squared"] for row in steps),
-            max(row["noise_squared"] for row in steps) / configuration.batch,
+            noise_of_batch(configuration, max(row["noise_squared"] for row in steps)),
             kappa,
             configuration.n,
             configuration.f,

@@ -23,18 +23,22 @@ SHORT = 1e-3
 
 @dataclass
 class Slack:
-    """In place of a rule: the honest mean, moved as far as kappa allows, against itself first and then along itself."""
+    """In place of a rule: the honest mean, moved as far as kappa allows, against itself first and then along itself.
+
+    Without ``turns`` it is moved against itself in every step.
+    """
 
     kappa: float
     honest: int
     calls: int = 0
+    turns: bool = True
 
     def __call__(self, messages: Tensor) -> Tensor:
         """The aggregate of the next step."""
         mine = messages[: self.honest]
         mean = mine.mean(dim=0)
         variance = ((mine - mean) ** 2).sum() / self.honest
-        sign = 1.0 if self.calls else -1.0
+        sign = 1.0 if self.calls and self.turns else -1.0
         self.calls += 1
         moved: Tensor = mean + sign * (self.kappa * variance).sqrt() * mean / mean.norm()
         return moved

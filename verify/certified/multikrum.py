@@ -13,8 +13,8 @@ For fixed honest vectors let e be the direction of the error and b* the point of
 A selected Byzantine vector enters the error only through <b, e>, and does not get less if it is moved to b*.
 
 1. (q, i), i = |H* and C|: move all of them to b*. Roles: b; both, in H* and C; out, in C only; near, in H* only; far.
-2. If n < 3f, the cell q = f, H* = A (so that i = 0) is divided by the n - f vectors nearest to each a in A. All
-   Byzantine vectors are selected then, |A| = h, and A with them has n - f vectors.
+2. The cell q = f, H* = A (so that i = 0) may be divided by the n - f vectors nearest to each a in A. All Byzantine
+   vectors are selected then, |A| = h, and A with them has n - f vectors.
    a. ("one", k, u): some a has k >= 1 Byzantine neighbours (ally), u in A (near; the others are far) and the rest in C
       (nearout; the others are out), and not just A and all the Byzantine ones. Its score is at least the sum over
       these. The Byzantine vectors that are not its allies are moved to b* (b).
@@ -58,23 +58,27 @@ class Pattern(NamedTuple):
 
 def cells(n: int, f: int) -> set[Key]:
     """All cells: every input lies in one of them."""
-    h = n - 2 * f
-    plain: set[Key] = {(q, i) for q in range(f + 1) for i in range(min(q, h) + 1)}
-    if n >= 3 * f:
-        return plain
-    ones: set[Key] = {("one", k, u) for k in range(1, f + 1) for u in range(h) if h <= k + u + 1 < n - f}
-    pairs: set[Key] = {(kind, s) for kind in ("together", "stray") for s in range(h)}
-    return (plain - {(f, 0)}) | ones | pairs | {("all",)}
+    return {(q, i) for q in range(f + 1) for i in range(min(q, n - 2 * f) + 1)}
 
 
 def count(n: int, f: int) -> int:
     """How many cells there are."""
+    return sum(min(q, n - 2 * f) + 1 for q in range(f + 1))
+
+
+def divided_cells(n: int, f: int) -> set[Key]:
+    """All cells, with q = f and H* = A divided."""
     h = n - 2 * f
-    plain = sum(min(q, h) + 1 for q in range(f + 1))
-    if n >= 3 * f:
-        return plain
+    ones: set[Key] = {("one", k, u) for k in range(1, f + 1) for u in range(h) if h <= k + u + 1 < n - f}
+    pairs: set[Key] = {(kind, s) for kind in ("together", "stray") for s in range(h)}
+    return (cells(n, f) - {(f, 0)}) | ones | pairs | {("all",)}
+
+
+def divided_count(n: int, f: int) -> int:
+    """How many of these there are."""
+    h = n - 2 * f
     ones = sum(min(h, n - f - 1 - k) - max(0, h - 1 - k) for k in range(1, f + 1))
-    return plain + ones + 2 * h
+    return count(n, f) + ones + 2 * h
 
 
 def pattern(n: int, f: int, key: Key) -> Pattern:

@@ -31,6 +31,8 @@ def exact(
 
 
 def _save(result: KappaResult, folder: Path) -> dict[str, Path | None]:
+    import json
+
     from kappaguard.rules.errors import InputError
     from kappaguard.rules.files import write
 
@@ -40,7 +42,7 @@ def _save(result: KappaResult, folder: Path) -> dict[str, Path | None]:
         if result.witness is not None:
             paths["witness"] = result.witness.save(folder)
         if result.certificate is not None:
-            certified = result.rule.rpartition("+")[2]
+            certified = json.loads(result.certificate)["rule"].replace("+", "-")
             name = f"{certified}-n{result.n}-f{result.f}.certificate.json"
             paths["certificate"] = folder / name
             write(folder / name, result.certificate + "\n")

@@ -14,13 +14,20 @@ def report(
     baseline: Annotated[
         Path | None, typer.Option("--baseline", metavar="RESULTS", help="An earlier results.json to compare with.")
     ] = None,
+    runs: Annotated[
+        list[Path] | None, typer.Option("--run", metavar="DIR", help="A stored training run to show; several times.")
+    ] = None,
+    rates: Annotated[
+        Path | None, typer.Option("--rates", metavar="FILE", help="What `kappaguard reproduce rates` stored, to show.")
+    ] = None,
 ) -> None:
     """Write the report of stored results again: index.html, report.md, results.json, witnesses and certificates."""
     from kappaguard.reports.results import read
+    from kappaguard.reports.training import with_training
     from kappaguard.reports.write import copy_files, write_report
     from kappaguard.rules.errors import InputError
 
-    found = read(results)
+    found = with_training(read(results), runs or (), rates)
     before = None if baseline is None else read(baseline)
     try:
         missing = copy_files(found, results if results.is_dir() else results.parent, out)

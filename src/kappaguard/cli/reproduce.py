@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
+    from kappaguard.training.reproduce.catalogue import Experiment
     from kappaguard.training.reproduce.experiments import Cell
     from kappaguard.training.reproduce.ledger import Ledger
 
@@ -17,7 +18,9 @@ def reproduce(
         str,
         typer.Argument(
             metavar="TABLE|FIGURE",
-            help="table2, kappa, mnist, dgd, others, fashion-mnist, cifar-10; theorem1 (-logistic, -cnn), theorem2.",
+            help="table2, baseline, kappa, mnist, dgd, others, fashion-mnist, cifar-10 and more of the paper's "
+            "settings (mnist-f6-alpha1); theorem1 (-logistic, -cnn), theorem2 (-logistic, -regimes), "
+            "rates.",
         ),
     ],
     seeds: Annotated[int, typer.Option("--seeds", help="Seeds 1 to this; the paper has 5.")] = 1,
@@ -45,12 +48,19 @@ def reproduce(
     from kappaguard.rules.errors import InputError
     from kappaguard.rules.files import write
     from kappaguard.search.engines import ENGINES
+    from kappaguard.training.reproduce.catalogue import MARGIN
     from kappaguard.training.reproduce.experiments import cells_of, experiment_named
     from kappaguard.training.reproduce.ledger import Ledger
     from kappaguard.training.reproduce.sweep import sweep
     from kappaguard.training.reproduce.table import HEADINGS, markdown, table
 
     require_count(seeds, 1, "seeds")
+    if what == "rates":
+        _rates(steps, seeds, out)
+        return
+    if what == "theorem2-regimes":
+        _regimes(steps or 3000, out)
+        return
     given = {"steps": steps, "evaluate_every": evaluate_every, "data_dir": data_dir}
     changes: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
     cells = cells_of(what, seeds, rules, attacks, device=device, **changes)
@@ -67,17 +77,83 @@ def reproduce(
             typer.echo(f"interrupted: {len(done)} of {len(cells)} cells are done; run again to go on", err=True)
             raise typer.Abort from None
     finished = [(cell, done[cell.key]) for cell in cells if cell.key in done]
-    headings, rows = _margins(finished, ledger) if what.startswith("theorem") else (HEADINGS, table(finished))
+    experiment = experiment_named(what)
+    paths = [out / f"{what}.md"]
+    crossed: list[Path] = []
+    headings, rows = HEADINGS, table(finished)
+    if experiment.quantity == MARGIN:
+        headings, rows, crossed = _margins(finished, ledger, out)
+    else:
+        paths += _figure(finished, ledger, out / what, experiment)
     print_table(headings, rows)
-    title = experiment_named(what).title
-    path = out / f"{what}.md"
-    write(path, f"# {title}\n\n{markdown(headings, rows)}")
-    typer.echo(f"Stored: {ledger.path}, {path}")
+    write(paths[0], f"# {experiment.title}\n\n{markdown(headings, rows)}")
+    typer.echo(f"Stored: {', '.join(map(str, [ledger.path, *paths]))}")
+    for path in crossed:
+        typer.echo(f"A bound is crossed: kappaguard train --replay {path}")
+    if crossed:
+        raise typer.Exit(1)
 
 
-def _margins(finished: list[tuple[Cell, dict[str, Any]]], ledger: Ledger) -> tuple[list[str], list[list[str]]]:
-    """Both sides of the convergence theorems."""
+def _margins(
+    finished: list[tuple[Cell, dict[str, Any]]], ledger: Ledger, out: Path
+) -> tuple[list[str], list[list[str]], list[Path]]:
+    """Both sides of the convergence theorems; a run that crosses the bound as stated is kept in a folder of its own."""
+    from kappaguard.cli.train import slug
+    from kappaguard.training.theorems.crossing import keep
     from kappaguard.training.theorems.margins import HEADINGS, line, margin
 
-    lines = [line(margin(cell.configuration, ledger.rows(cell), result)) for cell, result in finished]
-    return HEADINGS, lines
+    lines, crossed = [], []
+    for cell, result in finished:
+        steps = ledger.rows(cell)
+        found = margin(cell.configuration, steps, result)
+        lines.append(line(found))
+        if not found.holds:
+            name = f"{cell.experiment}-{slug(cell.configuration)}"
+            crossed.append(keep(out / "crossed", name, cell.configuration, steps, result))
+    return HEADINGS, lines, crossed
+
+
+def _figure(
+    finished: list[tuple[Cell, dict[str, Any]]], ledger: Ledger, path: Path, experiment: Experiment
+) -> list[Path]:
+    """The picture of an experiment, and every point of it."""
+    from kappaguard.rules.files import write
+    from kappaguard.training.reproduce.curves import as_csv, curves
+    from kappaguard.training.reproduce.figure import picture
+
+    drawn = curves([(cell, ledger.rows(cell)) for cell, _ in finished], experiment.quantity)
+    paths = [path.with_name(f"{path.name}.svg"), path.with_name(f"{path.name}.csv")]
+    write(paths[0], picture(drawn, experiment.quantity, experiment.title))
+    write(paths[1], as_csv(drawn, experiment.quantity))
+    return paths
+
+
+def _regimes(steps: int, out: Path) -> None:
+    """Each term of Theorem 2's bound in a run where it is all that matters."""
+    from kappaguard.cli.output import print_table
+    from kappaguard.rules.checks import require_count
+    from kappaguard.rules.files import write
+    from kappaguard.training.reproduce.table import markdown
+    from kappaguard.training.theorems.regimes import HEADINGS, regimes
+
+    require_count(steps, 1, "steps")
+    rows = [found.line() for found in regimes(steps)]
+    print_table(HEADINGS, rows)
+    out.mkdir(parents=True, exist_ok=True)
+    path = out / "theorem2-regimes.md"
+    write(path, f"# Theorem 2, term by term\n\n{markdown(HEADINGS, rows)}")
+    typer.echo(f"Stored: {path}")
+
+
+def _rates(steps: int | None, seeds: int, out: Path) -> None:
+    """The slopes of the convergence theorems and the floors, for the report."""
+    from kappaguard.cli.output import print_table
+    from kappaguard.cli.progress import counting
+    from kappaguard.reports import rates
+
+    command = f"{rates.COMMAND}{f' --steps {steps}' if steps else ''} --seeds {seeds}"
+    with counting("rates") as report:
+        found = rates.measure(steps, seeds, report, command)
+    print_table(rates.SLOPES, rates.slope_rows(found))
+    print_table(rates.FLOORS, rates.floor_rows(found))
+    typer.echo(f"Stored: {rates.save(found, out)}")

@@ -56,20 +56,26 @@ def train(
     distance: Annotated[float | None, _option("--distance", text="Of a quadratic's start.")] = None,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where runs are kept.")] = Path(".kappaguard/runs"),
     resume: Annotated[Path | None, _option("--resume", text="Continue the run in this folder.")] = None,
+    replay: Annotated[
+        Path | None, _option("--replay", text="Carry out again the run in this folder, which crossed a bound.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Train with Byzantine workers: every setting of a preset can be overridden."""
     given = {
         key: value
         for key, value in locals().items()
-        if key not in ("preset", "out", "resume", "as_json") and value is not None
+        if key not in ("preset", "out", "resume", "replay", "as_json") and value is not None
     }
     from kappaguard.rules.errors import InputError
     from kappaguard.training.configuration import preset as preset_named
     from kappaguard.training.folder import Folder
 
-    if resume is not None and (given or preset):
-        raise InputError("--resume takes no other settings: a run is continued as it was begun")
+    if (resume or replay) is not None and (given or preset or (resume and replay)):
+        raise InputError("--resume and --replay take no other settings: a run goes as it was begun")
+    if replay is not None:
+        _replay(replay)
+        return
     if _spread(preset or "digits", given, out, resume):
         return
     if resume is not None:
@@ -78,10 +84,24 @@ def train(
     else:
         configuration = preset_named(preset or "digits").with_values(given)
         training = _build(configuration)
-        folder = Folder.create(out, f"{preset or 'digits'}-{_slug(configuration)}", configuration)
+        folder = Folder.create(out, f"{preset or 'digits'}-{slug(configuration)}", configuration)
         _draw_split(training, configuration, folder)
     result = _run(training, configuration, folder)
     typer.echo(_json(configuration, folder, result) if as_json else _text(configuration, folder, result))
+
+
+def _replay(path: Path) -> None:
+    """Run again what crossed a bound; exit code 1 says that it did so again, as with any witness."""
+    from kappaguard.rules.errors import InputError
+    from kappaguard.training.theorems.crossing import replay
+
+    found = replay(path)
+    if not found.agrees:
+        raise InputError(f"{path} does not come out again: the first number that differs is in step {found.differs}")
+    typer.echo(f"all {found.steps} steps came out again: {found.left:.6g}, where the bound was {found.stated:.6g}")
+    if not found.now.holds:
+        raise typer.Exit(1)
+    typer.echo(f"the bound is {found.now.stated:.6g} by this version, and is not crossed")
 
 
 def _spread(preset: str, given: dict[str, Any], out: Path, resume: Path | None) -> bool:
@@ -96,7 +116,7 @@ def _spread(preset: str, given: dict[str, Any], out: Path, resume: Path | None) 
 
     configuration = preset_named(preset).with_values(given) if resume is None else Folder.existing(resume)[1]
     try:
-        done = run_distributed(configuration, out, f"{preset}-{_slug(configuration)}", resume)
+        done = run_distributed(configuration, out, f"{preset}-{slug(configuration)}", resume)
     except RankLost as lost:
         typer.echo(f"kappaguard: {lost}", err=True)
         raise typer.Exit(1) from None
@@ -112,7 +132,7 @@ def _build(configuration: Configuration) -> Any:
     return build(configuration)
 
 
-def _slug(configuration: Configuration) -> str:
+def slug(configuration: Configuration) -> str:
     import re
 
     words = f"{configuration.rule}-{configuration.attack}-seed{configuration.seed}"

@@ -12,7 +12,7 @@ import typer
 from kappaguard.cli.progress import counting, nested
 
 if TYPE_CHECKING:
-    from kappaguard.verify.claims.claim import Effort
+    from kappaguard.verify.claims.claim import Claim, Effort
     from kappaguard.verify.claims.run import Outcome
 
 CHANGED = 1
@@ -30,9 +30,17 @@ def verify(
     runs: Annotated[
         list[Path] | None, typer.Option("--run", metavar="DIR", help="A stored training run to show; several times.")
     ] = None,
+    rates: Annotated[
+        Path | None, typer.Option("--rates", metavar="FILE", help="What `kappaguard reproduce rates` stored, to show.")
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", metavar="CLAIM", help="Only this claim, computed anew, no report; several times."),
+    ] = None,
 ) -> int:
     """Check every claim and write the report: exit code 0 if all verdicts are the recorded ones, 1 if one changed."""
     from kappaguard.reports.results import read
+    from kappaguard.reports.training import with_training
     from kappaguard.rules.errors import InputError
     from kappaguard.verify.claims.claim import Effort
     from kappaguard.verify.claims.registry import claims
@@ -43,6 +51,9 @@ def verify(
     before = None if baseline is None else read(baseline)
     effort = Effort.QUICK if quick else Effort.FULL if full else Effort.DEFAULT
     every = claims()
+    if only:
+        return _some(every, only, effort)
+    shown = with_training({}, runs or (), rates)
     outcomes: list[Outcome] = []
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -53,15 +64,33 @@ def verify(
                     bar.done()
             except KeyboardInterrupt:
                 with _deaf():
-                    _write(outcomes, effort, False, out, (), None)
+                    _write(outcomes, effort, False, out, {}, None)
                 typer.echo(
                     f"interrupted: {len(outcomes)} of {len(every)} claims are done; run again to go on", err=True
                 )
                 raise typer.Abort from None
-        path = _write(outcomes, effort, True, out, runs or (), before)
+        path = _write(outcomes, effort, True, out, shown, before)
     except OSError as error:
         raise InputError(f"cannot write to {out}: {error.strerror or error}") from None
-    return _conclude(outcomes, path)
+    return _conclude(outcomes, f"Report: {path}")
+
+
+def _some(every: Sequence[Claim], names: Sequence[str], effort: Effort) -> int:
+    """The verdicts of some claims, computed anew."""
+    from difflib import get_close_matches
+    from tempfile import TemporaryDirectory
+
+    from kappaguard.rules.errors import InputError
+    from kappaguard.verify.claims.run import run
+
+    known = {claim.name: claim for claim in every}
+    for name in names:
+        if name not in known:
+            near = ", ".join(get_close_matches(name, known, 3, 0.3)) or "none"
+            raise InputError(f"no claim is called {name!r}; of the {len(known)} that there are, {near} comes nearest")
+    with TemporaryDirectory() as folder:
+        outcomes = list(run([known[name] for name in names], effort, Path(folder)))
+    return _conclude(outcomes, "\n".join(outcome.finding.detail for outcome in outcomes if outcome.finding))
 
 
 @contextmanager
@@ -80,7 +109,7 @@ def _deaf() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _conclude(outcomes: Sequence[Outcome], path: Path) -> int:
+def _conclude(outcomes: Sequence[Outcome], last: str) -> int:
     from kappaguard.cli.output import print_table
 
     print_table(HEADINGS, [_row(outcome) for outcome in outcomes])
@@ -88,7 +117,7 @@ def _conclude(outcomes: Sequence[Outcome], path: Path) -> int:
     listed = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
     again = sum(outcome.reused for outcome in outcomes)
     kept = f" ({again} from an earlier run; --fresh computes them again)" if again else ""
-    typer.echo(f"{len(outcomes)} claims: {listed}{kept}\nReport: {path}")
+    typer.echo(f"{len(outcomes)} claims: {listed}{kept}\n{last}")
     changed = [outcome for outcome in outcomes if not outcome.as_expected]
     for outcome in changed:
         reason = f" ({outcome.error})" if outcome.error else ""
@@ -109,7 +138,7 @@ def _shown(value: float | None) -> str:
 
 
 def _write(
-    outcomes: Sequence[Outcome], effort: Effort, complete: bool, folder: Path, runs: Sequence[Path], before: Any
+    outcomes: Sequence[Outcome], effort: Effort, complete: bool, folder: Path, shown: dict[str, Any], before: Any
 ) -> Path:
     """The report; of an interrupted run only what is finished, without computing anything more."""
     from kappaguard.reports.collect import collect
@@ -120,5 +149,5 @@ def _write(
     found = results(outcomes, effort, complete)
     if complete:
         with counting("kappa*") as report:
-            found = collect(found, folder, runs, report)
+            found = collect(found, folder, report) | shown
     return write_report(found, folder, before)

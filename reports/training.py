@@ -1,0 +1,59 @@
+"""What a report shows of training: stored runs with kappa-hat of their steps, and stored rates."""
+
+from __future__ import annotations
+
+import json
+import math
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from kappaguard.reports.rates import read
+from kappaguard.rules.errors import InputError
+from kappaguard.training.configuration import Configuration, preset, presets
+from kappaguard.training.folder import Folder
+
+
+def with_training(results: Mapping[str, Any], runs: Sequence[Path], rates: Path | None) -> dict[str, Any]:
+    """The results with these runs and rates; what they had of either stays where none is named."""
+    return {
+        **results,
+        "runs": [stored_run(path) for path in runs] if runs else results.get("runs", []),
+        "rates": results.get("rates") if rates is None else read(rates),
+    }
+
+
+def stored_run(path: Path) -> dict[str, Any]:
+    """kappa-hat of every measured step of a stored training run, and the command that repeats the run."""
+    log = path / "log.jsonl"
+    try:
+        rows = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+        pairs = [(float(row["step"]), float(row["kappa_hat"])) for row in rows if row.get("kappa_hat") is not None]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        raise InputError(f"{path} is not the folder of a training run: no log.jsonl with steps in it") from None
+    pairs = [pair for pair in pairs if math.isfinite(pair[1])]
+    return {
+        "name": path.name,
+        "steps": [step for step, _ in pairs],
+        "kappa_hat": [value for _, value in pairs],
+        "command": train_command(Folder.existing(path)[1]),
+    }
+
+
+def train_command(configuration: Configuration) -> str:
+    """The shortest command with these settings: a preset, and what differs from it. Where it ran does not matter."""
+    given = {key: value for key, value in configuration.to_json().items() if key not in ("device", "data_dir")}
+    commands = []
+    for name in presets():
+        usual = preset(name).to_json()
+        differs = {key: value for key, value in given.items() if value != usual[key]}
+        if None not in differs.values():
+            options = [word for key, value in differs.items() for word in (_option(key), str(value))]
+            commands.append(["kappaguard", "train", "--preset", name, *options])
+    shortest = min(commands, key=len)
+    return shlex.join(shortest)
+
+
+def _option(setting: str) -> str:
+    return f"-{setting}" if len(setting) == 1 else f"--{setting.replace('_', '-')}"

@@ -1,0 +1,70 @@
+"""The parts of a report: the table and its proofs, traces, and the picture of the README."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from kappaguard.reports.collect import thinned
+from kappaguard.reports.cover import write_cover
+from kappaguard.reports.results import save
+from kappaguard.reports.table import RULES, Place, places, table
+from kappaguard.rules.errors import InputError
+from kappaguard.rules.witness import load
+from kappaguard.verify.checker import check
+from kappaguard.verify.replay import replay
+
+from .example import results
+
+
+def test_the_table_has_files_that_prove_it(tmp_path: Path) -> None:
+    wanted = [Place(rule, 5, 1) for rule in ("cwmed", "nnm+cwtm", "krum", "mda", "nnm+mda")]
+    steps: list[int] = []
+    entries = table(wanted, tmp_path, lambda done, total: steps.append(done), jobs=1)
+    assert steps == [0, 1, 2, 3, 4, 5]
+    for each in entries:
+        witness = load(tmp_path / each["witness"])
+        assert replay(witness).reproduces
+        assert float(witness.lower) == each["lower"]
+        certified = check((tmp_path / each["certificate"]).read_text())
+        assert each["rule"].endswith(certified.rule)
+        if certified.rule == each["rule"]:
+            assert float(certified.upper) == each["upper"]
+        else:
+            assert "lemma-1-nnm-sharp" in each["proof"]
+    again: list[int] = []
+    assert table(wanted, tmp_path, lambda done, total: again.append(done), jobs=1) == entries
+    assert again == [5]
+
+
+def test_the_default_grid_is_all_that_the_pictures_need() -> None:
+    every = places("default")
+    assert len(every) == len(set(every))
+    assert {(each.n, each.f) for each in every if each.rule == "krum"} == {
+        (n, f) for n in range(3, 18) for f in range(1, (n + 1) // 2)
+    }
+    assert [each.rule for each in places("quick")] == [*RULES, *(f"nnm+{rule}" for rule in RULES)]
+
+
+def test_the_picture_of_the_readme_stands_alone(tmp_path: Path) -> None:
+    save(results(), tmp_path)
+    root = ElementTree.parse(write_cover(tmp_path, tmp_path)).getroot()
+    assert root.get("width") == "720"
+    assert not any(element.tag.endswith("}a") for element in root.iter())
+    save(results() | {"kappa": []}, tmp_path)
+    with pytest.raises(InputError, match="too few"):
+        write_cover(tmp_path, tmp_path)
+
+
+def test_a_trace_keeps_what_can_be_seen() -> None:
+    trace = [
+        ["a", 1, 0.1, 1.0],
+        ["a", 2, 0.1, 1.0005],
+        ["b", 3, 0.2, 1.2],
+        ["b", 4, 0.2, 1.2001],
+        ["b", 5, 0.2, 1.2002],
+    ]
+    assert thinned(trace) == [trace[0], trace[2], trace[4]]
+    assert thinned([]) == []

@@ -1,0 +1,127 @@
+"""The compiled block against torch's own layers and automatic differentiation in float64."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from torch.nn import functional
+
+from kappaguard.training import native
+from kappaguard.training.models.block import Block
+from kappaguard.training.models.layer import Pass
+
+compiled = pytest.mark.skipif(not native.available(), reason="the block is not compiled or switched off")
+
+SHAPES = [(1, 28, 28, 20), (20, 12, 12, 20), (20, 12, 12, 50), (3, 6, 14, 1), (64, 8, 6, 33)]
+"""Channels, height, width, outputs: the networks for MNIST, and sizes that fill no vector."""
+WORKERS, BATCH = 2, 3
+
+
+def inputs(channels: int, height: int, width: int, outputs: int, seed: int = 0):
+    generator = torch.Generator().manual_seed(seed)
+    x = torch.randn((WORKERS * BATCH, channels, height, width), generator=generator)
+    # a constant background, as in MNIST: of equal numbers the first one wins
+    x[..., : width // 2] = -0.5
+    weight = torch.randn((outputs, channels, 5, 5), generator=generator) / (5 * channels**0.5)
+    bias = torch.randn(outputs, generator=generator) / 4
+    gradient = torch.randn((len(x), outputs, (height - 4) // 2, (width - 4) // 2), generator=generator)
+    return x, weight, bias, gradient
+
+
+def expected(x, weight, bias, gradient):
+    """Output, and the gradients of input, kernels and biases, the last two per worker."""
+    point = x.double().requires_grad_()
+    output = functional.max_pool2d(torch.relu(functional.conv2d(point, weight.double(), bias.double())), 2)
+    output.backward(gradient.double())
+    own = []
+    for worker in range(WORKERS):
+        rows = slice(worker * BATCH, (worker + 1) * BATCH)
+        parameters = [weight.double().requires_grad_(), bias.double().requires_grad_()]
+        convolved = functional.conv2d(x[rows].double(), *parameters)
+        functional.max_pool2d(torch.relu(convolved), 2).backward(gradient[rows].double())
+        own.append([each.grad for each in parameters])
+    return output.detach(), point.grad, own
+
+
+def block_gradients(x, weight, bias, gradient, first=False):
+    """The same by the block."""
+    layer, run = Block(len(weight)), Pass(WORKERS)
+    output, saved = layer.forward(x, [weight, bias], run)
+    out = [torch.full((WORKERS, *each.shape), float("nan"), dtype=x.dtype) for each in (weight, bias)]
+    return output, layer.backward(gradient, saved, [weight, bias], out, run, first), out
+
+
+@compiled
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_compiled_block_is_the_three_layers(shape):
+    given = inputs(*shape)
+    assert native.applies(given[0], 5)
+    output, back, own = expected(*given)
+    found, found_back, found_own = block_gradients(*given)
+    torch.testing.assert_close(found.double(), output, rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(found_back.double(), back, rtol=1e-5, atol=1e-5)
+    for worker in range(WORKERS):
+        torch.testing.assert_close(found_own[0][worker].double(), own[worker][0], rtol=1e-4, atol=1e-4)
+        torch.testing.assert_close(found_own[1][worker].double(), own[worker][1], rtol=1e-4, atol=1e-4)
+    _, nothing, again = block_gradients(*given, first=True)
+    assert nothing is None
+    assert torch.equal(again[0], found_own[0])
+
+
+@pytest.mark.parametrize("shape", SHAPES[:2])
+def test_without_the_compiled_block_the_result_is_the_same(shape, monkeypatch):
+    monkeypatch.setattr(native, "_compiled", lambda: None)
+    given = inputs(*shape)
+    assert not native.applies(given[0], 5)
+    output, back, own = expected(*given)
+    found, found_back, found_own = block_gradients(*given)
+    torch.testing.assert_close(found.double(), output, rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(found_back.double(), back, rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(found_own[0][1].double(), own[1][0], rtol=1e-4, atol=1e-4)
+
+
+@compiled
+def test_what_is_not_positive_gets_no_gradient_and_a_nan_is_seen():
+    x, weight, bias, gradient = inputs(1, 28, 28, 20)
+    output, back, own = block_gradients(x, weight, bias - 1e6, gradient)
+    assert not output.any()
+    assert not back.any()
+    assert not own[0].any()
+    x[0, 0, 5, 5] = float("nan")
+    output, _, _ = block_gradients(x, weight, bias, gradient)
+    assert output[0].isnan().any()
+    assert not output[1:].isnan().any()
+
+
+@compiled
+def test_other_kernels_dtypes_and_sizes_are_left_to_the_layers():
+    x = torch.zeros((2, 1, 28, 28))
+    assert not native.applies(x, 3)
+    assert not native.applies(x.double(), 5)
+    assert not native.applies(x[..., :27], 5)
+    assert not native.applies(x[..., :4], 5)
+
+
+@compiled
+def test_a_wrong_call_touches_nothing():
+    blocks = native._compiled()
+    x, weight, bias, _ = (np.ascontiguousarray(each.numpy()) for each in inputs(1, 28, 28, 20))
+    pooled, winners = np.zeros((6, 12, 12, 20), np.float32), np.zeros((6, 12, 12, 20), np.uint8)
+    good = (6, 28, 28, 1, 20)
+    out, back = np.zeros((2, 520), np.float32), np.zeros_like(x)
+    for sizes in [(0, *good[1:]), (7, *good[1:]), (6, 27, 28, 1, 20), (6, 4, 28, 1, 20), (1 << 40, *good[1:])]:
+        with pytest.raises((ValueError, OverflowError)):
+            blocks.forward(*sizes, x, weight, bias, pooled, winners)
+        with pytest.raises((ValueError, OverflowError)):
+            blocks.backward(*sizes, 1, x, weight, pooled, winners, out, back)
+    with pytest.raises(ValueError, match="too short"):
+        blocks.forward(*good, x, weight, bias, pooled, winners[:5])
+    with pytest.raises(ValueError, match="evenly"):
+        blocks.backward(*good, 4, x, weight, pooled, winners, out, back)
+    with pytest.raises(ValueError, match="too short"):
+        blocks.backward(*good, 3, x, weight, pooled, winners, out, back)
+    with pytest.raises(TypeError):
+        blocks.forward(*good, x, weight, bias, pooled)
+    assert not pooled.any()
+    assert not back.any()

@@ -1,0 +1,69 @@
+"""C(channels)-R-M: convolution, rectifier and pooling, which the networks for MNIST are made of, as one layer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from kappaguard.training import native
+from kappaguard.training.models.convolution import Convolution
+from kappaguard.training.models.elementwise import Pool, Rectifier
+from kappaguard.training.models.layer import Layer, Pass, Shape
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Block(Layer):
+    """The rectified largest of every 2 x 2 square of a convolution; R and M commute, and M first is quicker.
+
+    Compiled where that applies (``kappaguard.training.native``): then what is saved for the backward pass are the
+    input and the place that won each square; else the three layers one by one.
+    """
+
+    channels_out: int
+    kernel: int = 5
+
+    @property
+    def _layers(self) -> tuple[Layer, ...]:
+        return (Convolution(self.channels_out, self.kernel), Pool(), Rectifier())
+
+    def output_shape(self, shape: Shape) -> Shape:
+        """Half of what the convolution leaves."""
+        for layer in self._layers:
+            shape = layer.output_shape(shape)
+        return shape
+
+    def parameter_shapes(self, shape: Shape) -> list[Shape]:
+        """Kernels and biases."""
+        return self._layers[0].parameter_shapes(shape)
+
+    def initial(self, shape: Shape, uniform: Callable[[Shape], Tensor]) -> list[Tensor]:
+        """As the convolution's."""
+        return self._layers[0].initial(shape, uniform)
+
+    def forward(self, x: Tensor, parameters: list[Tensor], run: Pass) -> tuple[Tensor, Any]:
+        """All three layers."""
+        if native.applies(x, self.kernel):
+            result, winners, seen = native.forward(x, *parameters)
+            return result, (winners, seen)
+        kept = []
+        for layer in self._layers:
+            x, saved = layer.forward(x, parameters, run)
+            kept.append(saved)
+        return x, kept
+
+    def backward(
+        self, gradient: Tensor, saved: Any, parameters: list[Tensor], out: list[Tensor], run: Pass, first: bool
+    ) -> Tensor | None:
+        """To the place that won each square, if it was positive, and from there through the convolution."""
+        if isinstance(saved, tuple):
+            winners, seen = saved
+            return native.backward(gradient, seen, winners, parameters[0], out, not first)
+        back: Tensor | None = gradient
+        for layer, kept in zip(reversed(self._layers), reversed(saved), strict=True):
+            assert back is not None
+            back = layer.backward(back, kept, parameters, out, run, first and isinstance(layer, Convolution))
+        return back

@@ -1,0 +1,126 @@
+"""The paper's tables and figures by name, and what checks its convergence theorems."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from kappaguard.training.reproduce.paper import ATTACKS, TABLE_2
+
+Changes = tuple[tuple[str, Any], ...]
+
+ACCURACY, KAPPA_HAT, MARGIN = "accuracy", "kappa_hat", "margin"
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A table or a figure of the paper: a preset, what differs from it, the rules and attacks, and what is drawn.
+
+    With ``MARGIN`` both sides of a convergence theorem are printed instead.
+    """
+
+    title: str
+    preset: str
+    changes: Changes
+    rules: tuple[str, ...]
+    attacks: tuple[str, ...] = ATTACKS
+    quantity: str = ACCURACY
+
+
+_BASES = ("krum", "gm", "cwmed", "cwtm")
+_OTHERS = ("mda", "multikrum", "meamed")
+
+
+def _with_pre(rules: Iterable[str], *pre: str) -> tuple[str, ...]:
+    return tuple(f"{step}+{rule}" if step else rule for rule in rules for step in pre)
+
+
+_MIXED = _with_pre(_BASES, "nnm", "bucketing")
+_MIXED_OTHERS = _with_pre(_OTHERS, "nnm", "bucketing")
+
+EXPERIMENTS: dict[str, Experiment] = {
+    "table2": Experiment("Table 2: MNIST, alpha = 0.1, n = 17, f = 4", "mnist", (), tuple(TABLE_2)),
+    "baseline": Experiment(
+        "D-SHB without faults on MNIST, alpha = 0.1 (caption of Table 2)", "mnist", (("f", 0),), ("average",), ("none",)
+    ),
+    "kappa": Experiment(
+        "kappa-hat with NNM and with Bucketing, MNIST, alpha = 0.1, f = 4",
+        "mnist",
+        (("measure_every", 1),),
+        _MIXED,
+        quantity=KAPPA_HAT,
+    ),
+    "kappa-cifar-10": Experiment(
+        "Figure on kappa-hat: NNM and Bucketing, CIFAR-10, alpha = 1, f = 2",
+        "cifar-10",
+        (("measure_every", 1),),
+        _MIXED,
+        ("alie", "foe"),
+        KAPPA_HAT,
+    ),
+    "cifar-10": Experiment(
+        "Figure of the main text: CIFAR-10, alpha = 1, f = 2", "cifar-10", (), _MIXED, ("alie", "lf")
+    ),
+    "cifar-10-low": Experiment(
+        "Figure of the main text: CIFAR-10, alpha = 10, f = 2", "cifar-10", (("alpha", 10.0),), _MIXED, ("alie", "lf")
+    ),
+}
+
+
+def _figures(name: str, title: str, preset: str, rules: tuple[str, ...], changes: Changes, settings: Any) -> None:
+    """One figure of the appendix per (f, alpha); the first one also has the plain name, if that is free."""
+    for f, alpha, *more in settings:
+        values = (*changes, ("f", f), ("alpha", alpha), *more)
+        made = Experiment(f"Figure of the appendix: {title}, f = {f}, alpha = {alpha:g}", preset, values, rules)
+        EXPERIMENTS.setdefault(name, made)
+        EXPERIMENTS[f"{name}-f{f}-alpha{alpha:g}"] = made
+
+
+_MNIST = ((4, 0.1), (4, 1.0), (4, 10.0), (6, 1.0), (6, 10.0), (8, 10.0))
+_figures("mnist", "D-SHB on MNIST", "mnist", _MIXED, (), _MNIST)
+_figures("dgd", "D-GD on MNIST", "mnist", _MIXED, (("algorithm", "gd"),), _MNIST[:3])
+_figures("others", "MDA, MultiKrum and MeaMed on MNIST", "mnist", _MIXED_OTHERS, (), _MNIST)
+_figures("fashion-mnist", "D-SHB on Fashion-MNIST", "fashion-mnist", _MIXED, (), _MNIST[:5])
+_figures(
+    "cifar-10",
+    "D-SHB on CIFAR-10",
+    "cifar-10",
+    _MIXED,
+    (),
+    ((2, 1.0), (2, 10.0), (3, 1.0), (3, 10.0), (4, 10.0, ("momentum", 0.99))),
+)
+
+_EVERY_RULE = _with_pre((*_BASES, *_OTHERS), "", "nnm")
+_THEORY = ("alie", "foe", "sf", "mimic", "adaptive")
+_LOGISTIC: Changes = (("model", "logistic"), ("dataset", "digits"), ("l2", 1e-2), ("steps", 60))
+_NETWORK: Changes = (
+    ("algorithm", "gd"),
+    ("schedule", "constant"),
+    ("learning_rate", 0.05),
+    ("clip", None),
+    ("samples", 650),
+    ("alpha", 1.0),
+    ("steps", 15),
+    ("measure", "full"),
+    ("measure_every", 1),
+    ("evaluate_every", 0),
+)
+_NOISY: Changes = (("steps", 300), ("sigma", 0.3))
+
+
+def _theorem(name: str, title: str, preset: str, changes: Changes, rules: tuple[str, ...]) -> None:
+    EXPERIMENTS[name] = Experiment(title, preset, changes, rules, _THEORY, MARGIN)
+
+
+_theorem("theorem1", "Theorem 1 on quadratics", "theorem1", (("steps", 60),), _EVERY_RULE)
+_theorem("theorem2", "Theorem 2 on quadratics", "theorem2", _NOISY, _with_pre(_BASES, "", "nnm"))
+_theorem("theorem1-cnn", "Theorem 1 on the network for MNIST (650 images)", "mnist", _NETWORK, _EVERY_RULE)
+_theorem("theorem1-logistic", "Theorem 1 on logistic regression (digits)", "theorem1", _LOGISTIC, _EVERY_RULE)
+_theorem(
+    "theorem2-logistic",
+    "Theorem 2 on logistic regression (digits)",
+    "theorem2",
+    (*_LOGISTIC[:-1], ("steps", 100), ("batch", 25)),
+    _with_pre(_BASES, "", "nnm"),
+)
