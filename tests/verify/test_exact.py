@@ -106,21 +106,21 @@ def test_nnm_is_bracketed_by_the_lemma():
     assert replay(result.witness).reproduces
 
 
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", BOUNDED)
 def test_without_byzantine_vectors(rule):
     result = kg.exact(rule, n=7, f=0)
     assert result.status is Status.EXACT
     assert result.upper == 0 or rule in ("cwmed", "gm", "krum")
 
 
-@pytest.mark.parametrize("rule", ["krum", "mda"])
+@pytest.mark.parametrize("rule", ["krum", "mda", "multikrum"])
 def test_other_solvers_prove_the_same(rule):
     """Known cells on every solver that cvxpy finds here; first-order ones only come near."""
     import cvxpy
 
-    from kappaguard.search.exact import dual, krum
+    from kappaguard.search.exact import dual, krum, multikrum
 
-    module = {"krum": krum, "mda": mda}[rule]
+    module = {"krum": krum, "mda": mda, "multikrum": multikrum}[rule]
     usable = [name for name in ("CLARABEL", "SCS") if name in cvxpy.installed_solvers()]
     assert usable
     for key in module.keys(7, 2):
@@ -131,7 +131,7 @@ def test_other_solvers_prove_the_same(rule):
             assert float(point[0]) == pytest.approx(expected, rel=1e-3, abs=1e-3)
 
 
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", BOUNDED)
 def test_a_coefficient_one_percent_below_is_refuted_and_a_right_one_is_not(rule):
     for n, f in [(5, 1), (8, 3), (17, 4)]:
         result = kg.exact(rule, n=n, f=f)
