@@ -54,8 +54,8 @@ class Cloud:
     @cached_property
     def distances(self) -> Array:
         """Squared distances between the vectors, in some unit; infinite where a vector is."""
-        if self.mixing is None:
-            return squared_distances(self.base)
+        if self.mixing is None or is_exact(self.base):
+            return squared_distances(self.points)
         step = self.step
         if step is None and self.base.shape[-2] <= SMALL:
             step = Step(self.mixing, squared_distances(self.base))
