@@ -77,3 +77,22 @@ def test_what_cannot_be_replayed_is_refused(crossed, tmp_path, capsys):
     for arguments in (["--replay", str(tmp_path / "none")], ["--replay", str(crossed[1]), "--steps", "3"]):
         assert main(["train", *arguments]) == 2
         assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_run_that_cannot_be_judged_leaves_the_others_in_the_table(tmp_path, capsys, monkeypatch):
+    """The premise gamma <= 1/L fails in one of two runs; the other one still gets its line."""
+    from kappaguard.training.theorems import margins
+
+    right = margins.margin
+
+    def judge(configuration, rows, result):
+        if configuration.rule == "cwtm":
+            raise InputError("the step size is larger than 1/L")
+        return right(configuration, rows, result)
+
+    monkeypatch.setattr(margins, "margin", judge)
+    assert main([*COMMAND, "--out", str(tmp_path)]) == 0
+    printed = (tmp_path / "theorem1.md").read_text()
+    assert "cannot be said: the step size is larger than 1/L" in printed
+    assert "nnm+cwtm" in printed
+    assert printed.count("| yes |") == 1

@@ -133,7 +133,7 @@ def test_the_floor_falls_with_alpha():
 
 
 def test_each_term_of_theorem_2_is_loose_by_the_factor_that_follows_by_hand():
-    decay, noise, held = without_heterogeneity(600, 0.0), without_heterogeneity(1500, 0.3), floor(600)
+    decay, noise, held = without_heterogeneity(300, 0.0), without_heterogeneity(800, 0.3), floor(600)
     assert decay.ratio == pytest.approx(1 / 9, rel=0.03)
     assert noise.ratio == pytest.approx(1 / 18, rel=0.15)
     assert held.ratio == pytest.approx(1 / 36, rel=0.02)

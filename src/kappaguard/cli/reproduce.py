@@ -99,13 +99,20 @@ def _margins(
 ) -> tuple[list[str], list[list[str]], list[Path]]:
     """Both sides of the convergence theorems; a run that crosses the bound as stated is kept in a folder of its own."""
     from kappaguard.cli.train import slug
+    from kappaguard.rules.errors import InputError
     from kappaguard.training.theorems.crossing import keep
     from kappaguard.training.theorems.margins import HEADINGS, line, margin
 
     lines, crossed = [], []
     for cell, result in finished:
         steps = ledger.rows(cell)
-        found = margin(cell.configuration, steps, result)
+        try:
+            found = margin(cell.configuration, steps, result)
+        except InputError as error:
+            given = cell.configuration
+            blank = [""] * (len(HEADINGS) - 4)
+            lines.append([given.rule, given.attack, str(given.steps), *blank, f"cannot be said: {error}"])
+            continue
         lines.append(line(found))
         if not found.holds:
             name = f"{cell.experiment}-{slug(cell.configuration)}"
