@@ -41,6 +41,8 @@ LARGE = 1e3
 NUDGES = tuple(2.0**-k for k in (4, 6, 8, 10, 12))
 TRIES = 64
 ENTRY_PROBES = 128
+CHUNK = 256
+"""So many coordinates are tried alone at once."""
 ROUNDS = 40
 MOST_EVALUATIONS = 100_000
 
@@ -202,20 +204,25 @@ class _Shrinker:
             for width in range(1, turned.shape[1] + 1):
                 if self.enough(turned[None, :, :width])[0]:
                     return turned[:, :width]
+        for start in range(0, x.shape[1], CHUNK):
+            alone = self.enough(np.ascontiguousarray(x[:, start : start + CHUNK].T[:, :, None]))
+            if np.any(alone):
+                return x[:, [start + int(np.argmax(alone))]]
         kept = list(range(x.shape[1]))
-        if len(kept) <= 512:
-            for column in range(x.shape[1]):
-                if self.enough(x[None, :, [column]])[0]:
-                    return x[:, [column]]
-        for column in range(x.shape[1]):
-            trial = [other for other in kept if other != column]
-            if trial and self.enough(x[None, :, trial])[0]:
-                kept = trial
+        block = len(kept) // 2
+        while block and self.patience(self.used):
+            for start in reversed(range(0, len(kept), block)):
+                trial = kept[:start] + kept[start + block :]
+                if trial and self.enough(x[None, :, trial])[0]:
+                    kept = trial
+            block //= 2
         return x[:, kept]
 
     def _fewer_columns(self, x: NDArray[Any]) -> NDArray[Any]:
         """x without the coordinates that became superfluous."""
         for column in reversed(range(x.shape[1])):
+            if not self.patience(self.used):
+                break
             trial = np.delete(x, column, axis=1)
             if trial.shape[1] and self.good(trial):
                 x = trial
@@ -235,6 +242,8 @@ class _Shrinker:
     def _coarsest(self, x: Floats) -> NDArray[Any]:
         size = Fraction(float(np.max(np.abs(x)))) or Fraction(1)
         for denominator in grids():
+            if not self.patience(self.used):
+                break
             if self.problem.traits.scales:
                 candidate = on_grid(x, denominator)
             else:
@@ -247,6 +256,8 @@ class _Shrinker:
     def _fewer_values(self, x: NDArray[Any]) -> NDArray[Any]:
         """Values merged with others or made simpler, one change at a time, as long as one is good."""
         for _ in range(ROUNDS):
+            if not self.patience(self.used):
+                break
             changes = list(self._simpler(x))
             if not changes:
                 break

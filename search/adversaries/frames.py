@@ -18,6 +18,9 @@ from kappaguard.search.arena import Arena, Floats
 SCALES = tuple(10.0**k for k in (-12, -9, -7, -6, -5, -4, -3, -2, -1, 1, 2, 3, 4, 5, 6, 9, 12))
 OFFSETS = (1.0, -1.0, 10.0, 100.0, 1e3, -1e3, 1e4, 1e5)
 FIRST = 6
+MIRRORS = 16
+WIDEST = 1024
+"""So many coordinates are tried on its own accord."""
 
 
 @dataclass(frozen=True)
@@ -69,9 +72,16 @@ def _moved(arena: Arena, _: np.random.Generator, x: Floats) -> Floats:
 def _turned(arena: Arena, generator: np.random.Generator, x: Floats) -> Floats:
     if arena.traits.rotates:
         return x[None][:0]
-    d = x.shape[1]
-    turns = [np.linalg.qr(generator.normal(size=(d, d)))[0] for _ in range(4)] if d > 1 else []
-    return np.stack([-x, x[:, ::-1], *(x @ turn for turn in turns)])
+    turned = [_reflected(generator, x) for _ in range(4)] if x.shape[1] > 1 else []
+    return np.stack([-x, x[:, ::-1], *turned])
+
+
+def _reflected(generator: np.random.Generator, x: Floats) -> Floats:
+    """x after a few random reflections, of which any turn is made; each costs no more than a look at x."""
+    for _ in range(min(x.shape[1], MIRRORS)):
+        mirror = generator.normal(size=x.shape[1])
+        x = x - np.outer(x @ mirror, 2.0 / (mirror @ mirror) * mirror)
+    return x
 
 
 def _widened(arena: Arena, generator: np.random.Generator, x: Floats) -> Floats:
@@ -79,7 +89,7 @@ def _widened(arena: Arena, generator: np.random.Generator, x: Floats) -> Floats:
     if arena.traits.rotates:
         return x[None][:0]
     n, d = x.shape
-    wide = int(generator.choice([2, 3, 8, 32, 100])) * d if arena.dimension is None else arena.dimension
+    wide = min(int(generator.choice([2, 3, 8, 32, 100])) * d, WIDEST) if arena.dimension is None else arena.dimension
     if wide <= d:
         return x[None][:0]
     repeated = np.tile(x, (1, -(-wide // d)))[:, :wide]

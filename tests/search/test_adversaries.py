@@ -99,3 +99,14 @@ def test_arrangements_are_permutations_and_one_is_enough_for_symmetric_rules() -
     assert len(orders) == 3
     assert all(sorted(order) == list(range(N)) for order in orders)
     assert len(arrangements(Arena(kg.rule("cwmed", f=F), N, F))) == 1
+
+
+@pytest.mark.parametrize("d", [2, 3, 5000])
+def test_reflections_keep_distances(d):
+    from kappaguard.search.adversaries.frames import _reflected
+
+    generator = np.random.default_rng(d)
+    x = generator.normal(size=(6, d))
+    turned = _reflected(generator, x)
+    assert not np.allclose(turned, x)
+    np.testing.assert_allclose(turned @ turned.T, x @ x.T, rtol=1e-9, atol=1e-9)

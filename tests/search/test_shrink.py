@@ -116,3 +116,22 @@ def test_rules_that_neither_translate_nor_scale_are_left_where_they_are():
 def test_refusals(x, keep, said):
     with pytest.raises(InputError, match=said):
         shrink("krum", x, (1, 2, 3), 1, keep=keep)
+
+
+def test_a_wide_input_is_shrunk_within_its_patience():
+    """One coordinate in thousands carries the ratio; then none may be tried any more."""
+    generator = np.random.default_rng(0)
+    x = 1e-3 * generator.normal(size=(7, 3000))
+    x[:, 1717] = [4, 4, -3, -3, -3, 4, 4]
+    asked = []
+
+    def patient(used):
+        asked.append(used)
+        return used <= 3000
+
+    small = shrink("cwmed", x, range(5), 2, keep=0.9, patience=patient)
+    assert len(small.x[0]) == 1
+    assert max(asked) < 4000
+    large = shrink("cwmed", x, range(5), 2, keep=0.9, patience=lambda used: False)
+    assert len(large.x[0]) == 3000
+    assert large.lower >= Fraction(9, 10) * small.lower
