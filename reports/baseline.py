@@ -5,13 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from kappaguard.reports.bounds import lower_shown, upper_shown
+from kappaguard.reports.summary import verify_command
+
+DIGITS = 7
 MOVED = 1e-6
 """Bounds that moved by less, relatively, are the same."""
 
 
 def changes(now: Mapping[str, Any], before: Mapping[str, Any]) -> list[str]:
     """One sentence each: verdicts, claims and bounds that are new, gone or different."""
-    return [*_claims(now["claims"], before["claims"]), *_bounds(now.get("kappa", []), before.get("kappa", []))]
+    return [
+        *_effort(now["effort"], before["effort"]),
+        *_claims(now["claims"], before["claims"]),
+        *_computed(now["claims"], before["claims"]),
+        *_bounds(now.get("kappa", []), before.get("kappa", [])),
+    ]
+
+
+def _effort(now: str, before: str) -> list[str]:
+    if now == before:
+        return []
+    return [f"another effort: that report is of {verify_command(before)}, this one of {verify_command(now)}"]
 
 
 def _claims(now: list[dict[str, Any]], before: list[dict[str, Any]]) -> list[str]:
@@ -23,6 +38,20 @@ def _claims(now: list[dict[str, Any]], before: list[dict[str, Any]]) -> list[str
     return told
 
 
+def _computed(now: list[dict[str, Any]], before: list[dict[str, Any]]) -> list[str]:
+    """Claims with the verdict that they had, and another number behind it."""
+    old = {(each["name"], each["verdict"]): each for each in before}
+    told = []
+    for each in now:
+        known = old.get((each["name"], each["verdict"]))
+        if known is not None and not _same(each["computed"], known["computed"]):
+            told.append(
+                f"{each['name']} is {each['verdict']} as before; computed was {_short(known['computed'])}"
+                f" and is {_short(each['computed'])}"
+            )
+    return told
+
+
 def _bounds(now: list[dict[str, Any]], before: list[dict[str, Any]]) -> list[str]:
     old = {(each["rule"], each["n"], each["f"]): each for each in before}
     told = []
@@ -30,11 +59,11 @@ def _bounds(now: list[dict[str, Any]], before: list[dict[str, Any]]) -> list[str
         known = old.get((each["rule"], each["n"], each["f"]))
         if known is None:
             continue
-        for side in ("lower", "upper"):
+        for side, shown in (("lower", lower_shown), ("upper", upper_shown)):
             if not _same(each[side], known[side]):
                 told.append(
                     f"the {side} bound of {each['rule']} at n = {each['n']}, f = {each['f']} was "
-                    f"{_short(known[side])} and is {_short(each[side])}"
+                    f"{shown(known[side], DIGITS) or 'none'} and is {shown(each[side], DIGITS) or 'none'}"
                 )
     return told
 
@@ -46,4 +75,4 @@ def _same(a: object, b: object) -> bool:
 
 
 def _short(value: object) -> str:
-    return f"{value:.7g}" if isinstance(value, int | float) else str(value)
+    return f"{value:.{DIGITS}g}" if isinstance(value, int | float) else str(value)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from kappaguard.reports.bounds import lower_shown
 from kappaguard.rules.arrays import to_numpy
 from kappaguard.rules.errors import InputError, RuleFault
 from kappaguard.rules.names import rule as rule_named
@@ -39,7 +40,7 @@ def drawn(witness: Witness, title: str, file: str) -> dict[str, Any] | None:
         "n": witness.n,
         "f": witness.f,
         "d": witness.d,
-        "ratio": "infinite" if math.isinf(lower) else f"{lower:.6g}",
+        "ratio": "infinite" if math.isinf(lower) else lower_shown(lower, 6),
         "projected": witness.d > 2,
         "honest": flat[honest].tolist(),
         "byzantine": flat[byzantine].tolist(),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from kappaguard.reports.bounds import lower_shown, upper_shown
 from kappaguard.reports.table import F, N
 
 COUNT = 3
@@ -72,7 +73,8 @@ def _worsened(kappa: Sequence[Mapping[str, Any]]) -> list[dict[str, str | None]]
         {
             "kind": "worse behind nnm",
             "text": f"nnm in front of {before['rule']} makes its worst case {factor:.3g} times worse at "
-            f"n = {each['n']}, f = {each['f']}: {_short(each['lower'])} instead of {_short(before['upper'])}.",
+            f"n = {each['n']}, f = {each['f']}: {lower_shown(each['lower'], 4)} instead of "
+            f"{upper_shown(before['upper'], 4)}.",
             "instead": None,
             "link": each["witness"],
             "proof": "witness",
@@ -89,7 +91,7 @@ def _loosest(kappa: Sequence[Mapping[str, Any]]) -> list[dict[str, str | None]]:
         {
             "kind": "loose",
             "text": f"The paper's coefficient of {each['rule']} is {each['lost']:.3g} times kappa* at n = {each['n']}, "
-            f"f = {each['f']}: {_short(each['paper'])} where {_short(each['upper'])} is exact.",
+            f"f = {each['f']}: {_short(each['paper'])} where {upper_shown(each['upper'], 4)} is exact.",
             "instead": None,
             "link": each["certificate"],
             "proof": "certificate",

@@ -5,29 +5,36 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from kappaguard.reports.bounds import lower_shown, upper_shown
 from kappaguard.reports.dossier.escape import code, escaped, table
 from kappaguard.reports.highlights import highlights
 from kappaguard.reports.page import shown, tables
 from kappaguard.reports.rates import FLOORS, SLOPES, floor_rows, slope_rows
 from kappaguard.reports.signs import typeset
 from kappaguard.reports.summary import groups, told, verdicts_seen, verify_command
+from kappaguard.reports.words import AUTHORS, TITLE, VENUE
 
 MOST_CHARACTERS = 65_000
 """What GitHub takes as a comment."""
+MANY_CHANGES, FEW_CHANGES = 60, 10
 CLAIMS = ("claim", "statement", "verdict", "computed", "stated", "tightness")
 KAPPA = ("rule", "paper", "kappa* ≥", "kappa* ≤", "f/(n-2f)", "lost", "again")
 
 
 def markdown(results: Mapping[str, Any], changes: Sequence[str] | None = None) -> str:
-    """The report; claims that are as recorded and proved lose their details first if it would be too long."""
-    whole = _document(results, changes, details=True)
-    return whole if len(whole) <= MOST_CHARACTERS else _document(results, changes, details=False)
+    """The report; if it would be too long, it loses details of claims that are as recorded and proved, then changes."""
+    for details, most in ((True, MANY_CHANGES), (False, MANY_CHANGES), (False, FEW_CHANGES)):
+        text = _document(results, changes, details=details, most=most)
+        if len(text) <= MOST_CHARACTERS:
+            break
+    return text
 
 
-def _document(results: Mapping[str, Any], changes: Sequence[str] | None, *, details: bool) -> str:
+def _document(results: Mapping[str, Any], changes: Sequence[str] | None, *, details: bool, most: int) -> str:
     claims, kappa = told(results), results.get("kappa", [])
     command = verify_command(results["effort"])
     lines = ["# kappaguard report", "", f"Version {escaped(results['version'])}, {code(command)}."]
+    lines[-1] += f" The paper: *{escaped(TITLE)}* ({AUTHORS}, {VENUE})."
     if not results["complete"]:
         lines[-1] += " **The run was interrupted; the claims that follow are those that were finished.**"
     lines += ["", *_summary(claims)]
@@ -35,7 +42,9 @@ def _document(results: Mapping[str, Any], changes: Sequence[str] | None, *, deta
         lines += ["", f"**Not as recorded: {escaped(name)}.**"]
     if changes is not None:
         lines += ["", "## Since the last report", ""]
-        lines += [f"- {escaped(each)}" for each in changes] or ["Nothing changed."]
+        lines += [f"- {escaped(each)}" for each in changes[:most]] or ["Nothing changed."]
+        if len(changes) > most:
+            lines += [f"- and {len(changes) - most} more, which are in index.html"]
     lines += ["", "## What stands out", "", *(_highlight(each) for each in highlights(claims, kappa))]
     for caption, rows in tables(kappa):
         lines += ["", f"## {caption}", "", *table(list(KAPPA), [_kappa(each) for each in rows])]
@@ -65,8 +74,8 @@ def _kappa(entry: Mapping[str, Any]) -> list[str]:
     return [
         escaped(entry["rule"]),
         shown(entry["paper"]),
-        _linked(shown(entry["lower"]), entry["witness"]),
-        _linked(shown(entry["upper"]), entry["certificate"]),
+        _linked(lower_shown(entry["lower"]), entry["witness"]),
+        _linked(upper_shown(entry["upper"]), entry["certificate"]),
         shown(entry["universal"]),
         shown(entry["lost"]),
         code(entry["command"]),

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
 
+from kappaguard.reports.bounds import lower_shown, upper_shown
 from kappaguard.reports.highlights import highlights
 from kappaguard.reports.pictures.figure import Picture
 from kappaguard.reports.pictures.kappa import curves, tightness
@@ -15,6 +16,7 @@ from kappaguard.reports.pictures.training import floors, rates, runs
 from kappaguard.reports.signs import typeset
 from kappaguard.reports.summary import groups, told, verdicts_seen, verify_command
 from kappaguard.reports.table import F, N
+from kappaguard.reports.words import AUTHORS, TITLE, VENUE, WORDS
 
 
 def page(results: Mapping[str, Any], changes: Sequence[str] | None = None) -> str:
@@ -24,13 +26,21 @@ def page(results: Mapping[str, Any], changes: Sequence[str] | None = None) -> st
 
     folder = files("kappaguard.reports").joinpath("templates")
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"shown": shown, "typeset": typeset, "base64": _base64}
+    environment.filters |= {
+        "shown": shown,
+        "lower_shown": lower_shown,
+        "upper_shown": upper_shown,
+        "typeset": typeset,
+        "base64": _base64,
+    }
     template = environment.from_string(folder.joinpath("index.html.j2").read_text(encoding="utf-8"))
     claims = told(results)
     kappa = [{"proof": None, "expression": None, **each} for each in results.get("kappa", [])]
     filled = {"drawings": [], "runs": [], "rates": None, **results, "claims": claims, "kappa": kappa}
     return template.render(
         results=filled,
+        paper={"title": TITLE, "authors": AUTHORS, "venue": VENUE},
+        glossary=WORDS,
         command=verify_command(results["effort"]),
         groups=groups(claims),
         verdicts=verdicts_seen(claims),

@@ -33,6 +33,8 @@ def stored_run(path: Path) -> dict[str, Any]:
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         raise InputError(f"{path} is not the folder of a training run: no log.jsonl with steps in it") from None
     pairs = [pair for pair in pairs if math.isfinite(pair[1])]
+    if not pairs:
+        raise InputError(f"{path} has no step with a finite kappa-hat to show: train with --measure-every 1")
     return {
         "name": path.name,
         "steps": [step for step, _ in pairs],

@@ -11,7 +11,11 @@ from kappaguard.reports.baseline import changes
 from kappaguard.reports.markdown import markdown
 from kappaguard.reports.page import page
 from kappaguard.reports.results import save
+from kappaguard.rules.errors import InputError
 from kappaguard.rules.files import write
+
+TITLE = "<title>kappaguard report</title>"
+"""What tells a page of ours from another."""
 
 
 def write_report(results: Mapping[str, Any], folder: Path, before: Mapping[str, Any] | None = None) -> Path:
@@ -21,6 +25,13 @@ def write_report(results: Mapping[str, Any], folder: Path, before: Mapping[str, 
     write(folder / "report.md", markdown(results, since))
     write(folder / "index.html", page(results, since))
     return folder / "index.html"
+
+
+def require_ours(folder: Path) -> None:
+    """InputError if the folder holds an index.html that is no report: it would be written over."""
+    page = folder / "index.html"
+    if page.is_file() and TITLE not in page.read_text(encoding="utf-8", errors="replace"):
+        raise InputError(f"{page} is not a report of kappaguard and would be written over: name another folder")
 
 
 def copy_files(results: Mapping[str, Any], source: Path, folder: Path) -> list[str]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kappaguard.rules.arrays import Array, bounded, in_double, namespace
+from kappaguard.rules.arrays import Array, bounded, device_of, in_double, namespace
 from kappaguard.rules.cloud import Cloud
 
 WIDEST = 1e2
@@ -63,7 +63,7 @@ def _from_points(cloud: Cloud, pivot: Array, apart: Array) -> Array:
     """V from the coordinates: difference to the pivot, scaled to length one, multiplied out block by block."""
     points = cloud.points
     xp = namespace(points)
-    total = xp.zeros((*apart.shape, apart.shape[-1]), dtype=xp.float64)
+    total = xp.zeros((*apart.shape, apart.shape[-1]), dtype=xp.float64, device=device_of(points))
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         longest, length = _lengths(points, pivot, apart)
         for start in range(0, points.shape[-1], BLOCK):
@@ -85,12 +85,12 @@ def _lengths(points: Array, pivot: Array, apart: Array) -> tuple[Array, Array]:
     """Per vector its largest difference to the pivot, and its length in that unit: squares cannot overflow."""
     xp = namespace(points)
     starts = range(0, points.shape[-1], BLOCK)
-    longest = xp.zeros(apart.shape, dtype=xp.float64)
+    longest = xp.zeros(apart.shape, dtype=xp.float64, device=device_of(points))
     for start in starts:
         part = _offset(points[..., start : start + BLOCK], pivot, apart)
         longest = xp.maximum(longest, xp.max(xp.abs(part), axis=-1))
     longest = xp.where(longest > 0, longest, xp.ones_like(longest))
-    square = xp.zeros(apart.shape, dtype=xp.float64)
+    square = xp.zeros(apart.shape, dtype=xp.float64, device=device_of(points))
     for start in starts:
         part = _offset(points[..., start : start + BLOCK], pivot, apart) / longest[..., None]
         square = square + xp.sum(part * part, axis=-1)

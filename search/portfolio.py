@@ -20,6 +20,7 @@ import numpy as np
 from kappaguard.search.adversaries.attacks import Attacks
 from kappaguard.search.adversaries.base import Adversary
 from kappaguard.search.adversaries.cells import CellAscent
+from kappaguard.search.adversaries.chains import Chains
 from kappaguard.search.adversaries.cma import CovarianceMatrixAdaptation
 from kappaguard.search.adversaries.evolution import DifferentialEvolution
 from kappaguard.search.adversaries.extremal import Extremal
@@ -36,6 +37,7 @@ UNIT = 512
 
 ADVERSARIES: tuple[tuple[Adversary, float], ...] = (
     (Extremal(), 2.0),
+    (Chains(), 2.0),
     (Structured(), 2.0),
     (Levels(), 2.0),
     (LocalSearch(), 1.0),

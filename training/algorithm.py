@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kappaguard.rules.errors import InputError
 from kappaguard.search.attacks.base import Aggregation, Attack
 from kappaguard.training import measure
+from kappaguard.training.messages import Diverged, on_server, require_range, send
 from kappaguard.training.problem import Problem
 from kappaguard.training.randomness import reseeded
 from kappaguard.training.schedule import Schedule
@@ -27,6 +27,8 @@ from kappaguard.training.threads import undivided
 if TYPE_CHECKING:
     from torch import Tensor
 
+ROUNDINGS = 64
+"""How many roundings, each of a gradient's own size, the difference of two mean gradients may consist of."""
 PHASES = ("honest", "attack", "aggregation", "rest")
 
 
@@ -80,7 +82,7 @@ class Training:
         self._gradients = torch.empty(
             (self.problem.workers, self.problem.dimension), dtype=theta.dtype, device=theta.device
         )
-        self._measured: tuple[Tensor, Tensor] | None = None
+        self._measured: tuple[Tensor, Tensor, float] | None = None
         generator = np.random.default_rng((self.settings.seed, 3))
         self.drawn = int(generator.integers(self.settings.steps))
         """Algorithm 2 outputs theta of this number."""
@@ -98,6 +100,7 @@ class Training:
         state.step += 1
         t, theta, m = state.step, state.theta, settings.n - settings.f
         losses = self._honest(t)
+        require_range(t, float(state.messages[: self.problem.workers].norm()), settings.n, theta.dtype)
         honest = state.messages[:m]
         sent = time.perf_counter()
         record: dict[str, Any] = {"step": t}
@@ -111,7 +114,7 @@ class Training:
         attacked = time.perf_counter()
         aggregate = self._aggregate(t)
         aggregated = time.perf_counter()
-        length = float(aggregate.norm(dtype=torch.float64))
+        length = float(on_server(aggregate).norm(dtype=torch.float64))
         if not np.isfinite(length):
             raise Diverged(t)
         record |= {"batch_loss": float(losses[:m].mean()), "rate": settings.schedule(t)}
@@ -126,35 +129,38 @@ class Training:
         return record
 
     def _slope(self, gradient: Tensor) -> dict[str, float]:
-        """||grad L_H(theta) - grad L_H(theta')|| / ||theta - theta'|| to the last measured point: at most L."""
-        before, self._measured = self._measured, (self.state.theta.clone(), gradient)
+        """||grad L_H(theta) - grad L_H(theta')|| / ||theta - theta'|| to the last measured point: at most L.
+
+        What rounding can have added to the difference of the gradients is taken off it first.
+        """
+        import torch
+
+        largest = float(self._gradients.norm(dim=1).max())
+        before, self._measured = self._measured, (self.state.theta.clone(), gradient, largest)
         if before is None:
             return {}
         moved = float((self.state.theta - before[0]).norm())
-        return {"slope": float((gradient - before[1]).norm()) / moved} if moved > 0 else {}
+        rounding = ROUNDINGS * torch.finfo(gradient.dtype).eps * max(largest, before[2])
+        rise = max(0.0, float((gradient - before[1]).norm()) - rounding)
+        return {"slope": rise / moved} if moved > 0 else {}
 
     def _honest(self, t: int) -> Tensor:
         """The workers' messages, in place; a label flipper is a worker like any other, with other labels."""
         theta, gradients = self.state.theta, self._gradients
         if self.settings.exact:
-            losses = self.problem.exact(theta, gradients)
+            losses = self.problem.exact(theta, gradients, learn=True)
             self._send(0, self.problem.workers)
             return losses
         return self.problem.stochastic(theta, t, gradients, self._send)
 
     def _send(self, begin: int, end: int) -> None:
         """Clipping and momentum of some workers."""
-        send(self.state.messages[begin:end], self._gradients[begin:end], self.settings)
+        settings = self.settings
+        send(self.state.messages[begin:end], self._gradients[begin:end], settings.momentum, settings.clip)
 
     def _aggregate(self, t: int) -> Tensor:
         messages = on_server(self.state.messages)
-        try:
-            aggregate = reseeded(self.rule, self.settings.seed, 5, t)(messages)
-        except InputError as error:
-            if "NaN" in str(error):
-                raise Diverged(t) from None
-            raise
-        result: Tensor = aggregate.to(self.state.theta)
+        result: Tensor = reseeded(self.rule, self.settings.seed, 5, t)(messages).to(self.state.theta)
         return result
 
     def _output(self, t: int, length: float) -> None:
@@ -167,29 +173,3 @@ class Training:
         parts = (sent - start, attacked - sent, aggregated - attacked, time.perf_counter() - aggregated)
         for phase, seconds in zip(PHASES, parts, strict=True):
             self.seconds[phase] += seconds
-
-
-def send(messages: Tensor, gradients: Tensor, settings: Settings) -> None:
-    """m_i <- beta m_i + (1 - beta) g_i in place, g_i being the clipped gradients; row by row, while in the cache."""
-    beta, clip = settings.momentum, settings.clip
-    factors = None
-    if clip is not None:
-        factors = (1 - beta) * (clip / gradients.norm(dim=1).clamp(min=clip))
-    for worker, (own, gradient) in enumerate(zip(messages, gradients, strict=True)):
-        if factors is None:
-            own.mul_(beta).add_(gradient, alpha=1 - beta)
-        else:
-            own.mul_(beta).addcmul_(gradient, factors[worker])
-
-
-class Diverged(Exception):
-    """The model has left the range of numbers."""
-
-    def __init__(self, step: int) -> None:
-        super().__init__(f"diverged in step {step}")
-        self.step = step
-
-
-def on_server(messages: Tensor) -> Tensor:
-    """The messages where rules can take them: decisions need float64, which Apple's GPUs lack."""
-    return messages.cpu() if messages.device.type == "mps" else messages

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from kappaguard.rules.adapters.adapted import Adapted, PreAdapted
 from kappaguard.rules.errors import InputError
 from kappaguard.rules.names import rule as rule_named
+from kappaguard.search.attacks.base import Aggregation
 from kappaguard.search.attacks.names import attack_named
 from kappaguard.training.algorithm import Settings, Training
 from kappaguard.training.configuration import LABEL_FLIPPING, Configuration
+from kappaguard.training.messages import WITHOUT_DOUBLE
 from kappaguard.training.problem import Problem
 from kappaguard.training.quadratic import Quadratic
 from kappaguard.training.schedule import schedule_named
@@ -20,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def device_named(name: str) -> torch.device:
-    """``auto`` takes cuda, mps or cpu, the first that there is."""
+    """``auto`` takes cuda, mps or cpu, the first that there is; in float64 a run goes to the cpu instead of mps."""
     import torch
 
     if name == "auto":
@@ -39,11 +43,10 @@ def build(configuration: Configuration, data: Dataset | None = None) -> Training
     """The run, at step 0; ``data`` saves reading it again."""
     from kappaguard.training.theorems.constants import theorem_settings
 
-    if configuration.attack not in ("none", LABEL_FLIPPING):
-        attack_named(configuration.attack)
-    under_attack = rule_named(configuration.rule, f=configuration.f)
+    others = ("none", LABEL_FLIPPING)
+    attack = None if configuration.attack in others else attack_named(configuration.attack, others)
+    under_attack = _rule(configuration)
     problem = problem_of(configuration, data)
-    attack = None if configuration.attack in ("none", LABEL_FLIPPING) else attack_named(configuration.attack)
     exact = configuration.algorithm == "gd"
     if configuration.schedule == "theorem":
         schedule, momentum = theorem_settings(configuration, problem)
@@ -65,14 +68,24 @@ def build(configuration: Configuration, data: Dataset | None = None) -> Training
     return Training(problem, under_attack, attack, settings)
 
 
+def _rule(configuration: Configuration) -> Aggregation:
+    """The rule; a foreign one that takes any kind of array gets NumPy's, as ``check`` and ``search`` hand it."""
+    built = rule_named(configuration.rule, f=configuration.f)
+    if isinstance(built, PreAdapted):
+        raise InputError(f"{built.name} is a pre-aggregation: a rule must follow")
+    return replace(built, form="numpy") if isinstance(built, Adapted) and built.form == "same" else built
+
+
 def problem_of(configuration: Configuration, data: Dataset | None = None) -> Problem:
     """The losses of the honest workers. Without an attack the Byzantine workers send zeros."""
     import torch
 
     device = device_named(configuration.device)
     dtype = getattr(torch, configuration.dtype)
-    if dtype == torch.float64 and device.type == "mps":
-        raise InputError("mps has no float64; choose --device cpu or --dtype float32")
+    if dtype == torch.float64 and device.type in WITHOUT_DOUBLE:
+        if configuration.device != "auto":
+            raise InputError(f"{device.type} has no float64; choose --device cpu or --dtype float32")
+        device = torch.device("cpu")
     like = torch.empty(0, dtype=dtype, device=device)
     if configuration.model == "quadratic":
         return Quadratic(

@@ -58,6 +58,8 @@ class Configuration:
     heterogeneity: float = 1.0
     sigma: float = 1.0
     distance: float = 5.0
+    kappa: float | None = None
+    """A proved coefficient of the rule for the step sizes of Theorem 2, where the paper claims none."""
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -96,14 +98,19 @@ def _check_type(name: str, value: Any, kind: str) -> None:
 def _check_numbers(given: Configuration) -> None:
     for name, least in {"n": 1, "f": 0, "steps": 1, "batch": 1, "seed": 0, "evaluate_every": 0, "samples": 0}.items():
         require_count(getattr(given, name), least, name)
+    if given.seed >= 2**63:
+        raise InputError(f"seed must be less than 2^63, got {given.seed}")
     require_count(given.measure_every, 1, "measure_every")
     require_count(given.dimension, 1, "dimension")
     if 2 * given.f >= given.n:
         raise InputError(f"training needs f < n/2, got n = {given.n} and f = {given.f}")
     for name in ("learning_rate", "alpha", "smoothness", "condition", "distance"):
         require_positive(getattr(given, name), name)
-    if given.clip is not None:
-        require_positive(given.clip, "clip")
+    if given.condition < 1:
+        raise InputError(f"condition is the largest over the smallest curvature, at least 1, got {given.condition}")
+    for name in ("clip", "kappa"):
+        if getattr(given, name) is not None:
+            require_positive(getattr(given, name), name)
     if not 0 <= given.momentum < 1:
         raise InputError(f"momentum must be in [0, 1), got {given.momentum}")
     for name in ("l2", "heterogeneity", "sigma"):

@@ -12,6 +12,7 @@ from typing import IO, Any
 from kappaguard.rules.errors import InputError
 from kappaguard.rules.files import write
 from kappaguard.training.configuration import Configuration
+from kappaguard.training.strict import dumps
 
 MOST_RUNS = 100_000
 
@@ -34,7 +35,7 @@ class Folder:
                     path.mkdir()
                 except FileExistsError:
                     continue
-                write(path / "configuration.json", json.dumps(configuration.to_json(), indent=2) + "\n")
+                write(path / "configuration.json", dumps(configuration.to_json(), indent=2) + "\n")
                 return cls(path)
         except OSError as error:
             raise InputError(f"cannot write to {out}: {error.strerror or error}") from None
@@ -58,11 +59,25 @@ class Folder:
         """The file to continue from."""
         return self.path / "checkpoint.pt"
 
+    def processes(self) -> int | None:
+        """How many processes the run was begun with; None if there is no checkpoint, of one or of several."""
+        if self.checkpoint.exists():
+            return 1
+        sizes = [path.name.partition("of")[2].partition("-")[0] for path in self.path.glob("checkpoint-*of*-*.pt")]
+        return max((int(size) for size in sizes if size.isdecimal()), default=None)
+
+    def require_processes(self, size: int) -> None:
+        """A run goes on only with as many processes as it was begun with."""
+        before = self.processes()
+        if before not in (None, size):
+            count = "1 process" if before == 1 else f"{before} processes"
+            raise InputError(f"{self.path} was run with {count}; resume with as many")
+
     def log(self, row: dict[str, Any]) -> None:
         """One more line, written through."""
         if self._log is None:
             self._log = (self.path / "log.jsonl").open("a", encoding="utf-8", newline="\n")
-        self._log.write(json.dumps(row) + "\n")
+        self._log.write(dumps(row) + "\n")
         self._log.flush()
 
     def rows(self) -> list[dict[str, Any]]:
@@ -70,22 +85,25 @@ class Folder:
         path = self.path / "log.jsonl"
         if not path.exists():
             return []
-        rows = []
-        for line in path.read_text(encoding="utf-8").splitlines():
+        rows: list[dict[str, Any]] = []
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             try:
-                rows.append(json.loads(line))
+                row = json.loads(line)
             except ValueError:
                 break
+            if not isinstance(row, dict) or not isinstance(row.get("step"), int):
+                raise InputError(f"line {number} of {path} is damaged: it has no step")
+            rows.append(row)
         return rows
 
     def forget_after(self, step: int) -> None:
         """Drop what was logged after a step: it is about to be done again."""
         kept = [row for row in self.rows() if row["step"] <= step]
-        write(self.path / "log.jsonl", "".join(json.dumps(row) + "\n" for row in kept))
+        write(self.path / "log.jsonl", "".join(dumps(row) + "\n" for row in kept))
 
     def finish(self, result: dict[str, Any]) -> None:
         """Write down what came out."""
-        write(self.path / "result.json", json.dumps(result, indent=2) + "\n")
+        write(self.path / "result.json", dumps(result, indent=2) + "\n")
         self.close()
 
     def close(self) -> None:

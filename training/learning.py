@@ -73,7 +73,7 @@ class Learning(Problem):
 
     def start(self) -> Tensor:
         """The network's own initial parameters."""
-        return self.network.initial(self.seed).to(self.images)
+        return self.network.initial(self.seed).to(self.images.dtype).to(self.images.device)
 
     def stochastic(self, theta: Tensor, step: int, out: Tensor, finish: Callable[[int, int], None]) -> Tensor:
         """Gradients on a batch per worker, ranges of workers in parallel."""
@@ -117,19 +117,21 @@ class Learning(Problem):
 
         for place, (mean, variance) in enumerate(self.statistics):
             own = max(0, self.honest - self._hosted.start)
-            sums = [torch.cat([part[place][kind] for part in parts])[:own].sum(dim=0) for kind in (0, 1)]
-            new = [self._total(each) / self.honest for each in sums]
-            self.statistics[place] = (
-                mean + MOMENTUM_OF_STATISTICS * (new[0] - mean),
-                variance + MOMENTUM_OF_STATISTICS * (new[1] - variance),
-            )
+            width = len(mean)
+            rows = [torch.cat([part[place][kind].view(-1, width) for part in parts])[:own] for kind in (0, 1)]
+            new = tuple(self._total(each.sum(dim=0)) / self.honest for each in rows)
+            (self.statistics[place],) = _mixed([(mean, variance)], [(new[0], new[1])], MOMENTUM_OF_STATISTICS)
 
-    def exact(self, theta: Tensor, out: Tensor) -> Tensor:
-        """Gradients on all of every worker's data; a label flipper's on all data, and so the same for each of them."""
+    def exact(self, theta: Tensor, out: Tensor, learn: bool = False) -> Tensor:
+        """Gradients on all of every worker's data; a label flipper's on all data, and so the same for each of them.
+
+        Samples are normalised chunk by chunk; a worker's statistics are the mean over its chunks.
+        """
         import torch
 
         losses = torch.zeros(len(self._hosted), dtype=theta.dtype, device=theta.device)
         shift = self._hosted.start
+        seen = [self.network.statistics(theta) for _ in self._hosted]
 
         def work(begin: int, end: int) -> None:
             with torch.no_grad():
@@ -148,12 +150,15 @@ class Learning(Problem):
                         share = part.size / len(own)
                         out[place] += share * scratch[0]
                         losses[place] += share * loss[0]
+                        seen[place] = _mixed(seen[place], run.seen, part.size / (start + part.size))
 
         alike = not any(isinstance(layer, Dropout) for layer in self.network.layers)
         different = min(len(self._hosted), max(0, self.honest - shift) + 1) if alike else len(self._hosted)
         over_ranges(different, work, theta.device.type)
         if different < len(self._hosted):
             out[different:], losses[different:] = out[different - 1], losses[different - 1]
+        if learn:
+            self._remember(seen)
         return losses + self.l2 / 2 * (theta * theta).sum()
 
     def noise(self, theta: Tensor) -> float:
@@ -196,3 +201,11 @@ class Learning(Problem):
         from kappaguard.training.logistic import constants
 
         return constants(self)
+
+
+def _mixed(old: Statistics, new: Statistics, share: float) -> Statistics:
+    """Old statistics moved towards new ones, by that share of the way."""
+    return [
+        (mean + share * (other.view(-1) - mean), variance + share * (another.view(-1) - variance))
+        for (mean, variance), (other, another) in zip(old, new, strict=True)
+    ]

@@ -58,8 +58,11 @@ class Problem(ABC):
         """
 
     @abstractmethod
-    def exact(self, theta: Tensor, out: Tensor) -> Tensor:
-        """Write the gradients of the L_i to ``out`` (workers, d); return the L_i."""
+    def exact(self, theta: Tensor, out: Tensor, learn: bool = False) -> Tensor:
+        """Write the gradients of the L_i to ``out`` (workers, d); return the L_i.
+
+        With ``learn`` this is a step of training: running statistics move on, which a measurement leaves alone.
+        """
 
     @abstractmethod
     def noise(self, theta: Tensor) -> float:

@@ -73,7 +73,7 @@ class Quadratic(Problem):
         finish(0, self.honest)
         return losses
 
-    def exact(self, theta: Tensor, out: Tensor) -> Tensor:
+    def exact(self, theta: Tensor, out: Tensor, learn: bool = False) -> Tensor:
         """A theta - b_i."""
         curvature, shifts = self._constants()
         out.copy_((curvature * theta)[None] - shifts)

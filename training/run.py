@@ -7,11 +7,14 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from kappaguard.training.algorithm import Diverged, Training
+from kappaguard.rules.errors import InputError, RuleFault
+from kappaguard.training.algorithm import Training
 from kappaguard.training.checkpoint import restore, save
 from kappaguard.training.configuration import Configuration
 from kappaguard.training.folder import Folder
+from kappaguard.training.messages import Diverged
 from kappaguard.training.problem import Known
+from kappaguard.training.strict import finite, largest
 
 SECONDS_BETWEEN_CHECKPOINTS = 30.0
 
@@ -38,8 +41,9 @@ class Result:
     phases: dict[str, float] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
-        """Everything, as JSON can hold it."""
-        return asdict(self)
+        """Everything, as strict JSON can hold it."""
+        values: dict[str, Any] = finite(asdict(self))
+        return values
 
 
 def run(
@@ -51,11 +55,7 @@ def run(
 ) -> Result:
     """Carry on to the last step; with a folder, from its checkpoint if it has one. ``keep`` is told of every row."""
     begin = time.perf_counter()
-    rows: list[dict[str, Any]] = []
-    if folder is not None and folder.checkpoint.exists():
-        restore(training, folder.checkpoint)
-        folder.forget_after(training.state.step)
-        rows = folder.rows()
+    rows = [] if folder is None else _begin(training, folder)
     state, status = training.state, "finished"
 
     def tell(row: dict[str, Any]) -> None:
@@ -64,31 +64,54 @@ def run(
         if folder is not None:
             folder.log(row)
 
-    if state.step == 0 and configuration.evaluate_every:
-        tell(_evaluated(training))
+    whole = True
     saved = time.perf_counter()
     try:
+        if state.step == 0 and configuration.evaluate_every and not rows:
+            tell(_evaluated(training))
         while state.step < configuration.steps:
+            whole = False
             tell(training.step())
             every = configuration.evaluate_every
             if every and (state.step % every == 0 or state.step == configuration.steps):
                 tell(_evaluated(training))
+            whole = True
             if folder is not None and time.perf_counter() - saved > SECONDS_BETWEEN_CHECKPOINTS:
                 save(training, folder.checkpoint)
                 saved = time.perf_counter()
             report(state.step, configuration.steps)
     except Diverged:
         status = "diverged"
+    except RuleFault as fault:
+        raise InputError(f"the rule failed in step {state.step}: {fault}") from fault
     except KeyboardInterrupt:
-        if folder is not None:
+        if folder is not None and whole:
             save(training, folder.checkpoint)
-            folder.close()
         raise
+    finally:
+        if folder is not None:
+            folder.close()
     result = _result(training, rows, status, time.perf_counter() - begin)
     if folder is not None:
-        save(training, folder.checkpoint)
+        if whole:
+            save(training, folder.checkpoint)
         folder.finish(result.to_json())
     return result
+
+
+def _begin(training: Training, folder: Folder) -> list[dict[str, Any]]:
+    """Go to the checkpoint, or make the one of step 0; the log so far, without what will be done again.
+
+    There is always a checkpoint, and always of whole steps: one that was interrupted, or diverged, is done again.
+    """
+    folder.require_processes(1)
+    if folder.checkpoint.exists():
+        restore(training, folder.checkpoint)
+        folder.forget_after(training.state.step)
+    else:
+        folder.forget_after(-1)
+        save(training, folder.checkpoint)
+    return folder.rows()
 
 
 def _evaluated(training: Training) -> dict[str, Any]:
@@ -112,7 +135,7 @@ def _result(training: Training, rows: list[dict[str, Any]], status: str, seconds
         state.output_step,
         output.accuracy if output else None,
         output.loss if output else None,
-        max(ratios, default=None),
+        largest(ratios),
         known.smoothness,
         known.infimum,
         seconds,

@@ -36,6 +36,7 @@ def uniform_numbers(seed: tuple[int, ...], workers: range, like: Tensor) -> Call
 
     def draw(shape: Shape) -> Tensor:
         own = (shape[0] // len(generators), *shape[1:])
-        return torch.cat([torch.rand(own, generator=generator) for generator in generators]).to(like)
+        numbers = [torch.rand(own, generator=generator, dtype=torch.float32) for generator in generators]
+        return torch.cat(numbers).to(like)
 
     return draw

@@ -25,7 +25,9 @@ EVALUATIONS = 24_000
 """Times vectors, of the search for a lower bound where no program attains the upper one."""
 MOST_VECTORS = 32
 QUICK = tuple(
-    (adversary, weight) for adversary, weight in ADVERSARIES if adversary.name in ("levels", "cma-es", "local")
+    (adversary, weight)
+    for adversary, weight in ADVERSARIES
+    if adversary.name in ("chains", "levels", "cma-es", "local")
 )
 
 LEMMA = "kappa' <= 4f/(n-f) (kappa + 1), the claim lemma-1-nnm-sharp, with the certified kappa of {rule}"

@@ -16,7 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from kappaguard.rules.adapters.adapted import Guarded
+from kappaguard.rules.adapters.importing import require_file
 from kappaguard.rules.adapters.resolve import label
+from kappaguard.rules.adapters.spec import parse as parse_spec
+from kappaguard.rules.adapters.spec import split_pipeline
 from kappaguard.rules.base import Rule
 from kappaguard.rules.checks import require_count
 from kappaguard.rules.errors import InputError
@@ -169,6 +172,10 @@ def validate(inquiry: Inquiry) -> None:
     require_few(inquiry.n)
     if 2 * inquiry.f >= inquiry.n:
         raise InputError(f"no rule is robust unless f < n/2, got n = {inquiry.n} and f = {inquiry.f}")
+    for stage in split_pipeline(inquiry.rule) if isinstance(inquiry.rule, str) else ():
+        if ":" in stage and (where := parse_spec(stage).where).endswith(".py"):
+            # before the claim, which nobody knows for a file that is not there
+            require_file(Path(where))
     budget = inquiry.budget
     if isinstance(budget, bool) or not isinstance(budget, int | float) or not 0 < budget < math.inf:
         raise InputError(f"the budget must be a positive number of seconds, got {budget!r}")

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import kappaguard
+from kappaguard.reports.bounds import lower_shown
 from kappaguard.reports.dossier.escape import escaped, table
 from kappaguard.reports.dossier.plan import Plan
 from kappaguard.reports.dossier.verdict import verdict
@@ -44,7 +45,7 @@ def _witness(row: Data) -> str:
 def _bound(row: Data) -> list[str]:
     if "refused" in row:
         return [escaped(row["refused"]), ""]
-    return [shown(row["lower"]), _witness(row)]
+    return [lower_shown(row["lower"], 4), _witness(row)]
 
 
 def _health(data: Data) -> list[str]:
@@ -71,21 +72,41 @@ def _grid(data: Data) -> list[str]:
         rows.append([str(row["n"]), str(row["f"]), *_bound(row), shown(row["least"]), times, best])
     lines = table(["n", "f", "kappa* >=", "witness", "f/(n-2f)", "times that", "best built-in"], rows)
     if data["slope"] is not None:
-        lines += ["", f"kappa found grows like (f/(n-2f))^{data['slope']:.2f}; the best possible is the power 1."]
+        lines += ["", f"What was found grows like (f/(n-2f))^{data['slope']:.2f}. {_power(data['slope'])}"]
     return lines
 
 
+def _power(slope: float) -> str:
+    """What a fitted power says, and what not: kappa* of cwmed, known exactly, has one below 1 at n = 17."""
+    if slope < 1:
+        return (
+            "f/(n-2f) is a lower bound for every rule, and a power below 1 does not beat it: what was found is a"
+            " smaller multiple of it where f/n is larger."
+        )
+    return "f/(n-2f) is a lower bound for every rule."
+
+
 def _breakdown(data: Data) -> list[str]:
-    rows = [[str(row["f"]), row["state"], escaped(row["detail"] or ""), _witness(row)] for row in data["rows"]]
-    return table([f"f (n = {data['n']})", "state", "detail", "witness"], rows)
+    rows = [
+        [str(row["f"]), row["state"], str(row.get("tried", "")), escaped(row["detail"] or ""), _witness(row)]
+        for row in data["rows"]
+    ]
+    about = (
+        "Inputs whose honest vectors are all equal, with Byzantine ones at fixed places: a rule breaks if it does not"
+        " return the honest vector. It stands if none of these inputs breaks it; there is no search behind that word."
+    )
+    return [about, "", *table([f"f (n = {data['n']})", "state", "inputs tried", "detail", "witness"], rows)]
 
 
 def _dimension(data: Data) -> list[str]:
-    return table(["d", "kappa* >=", "witness"], [[str(row["d"]), *_bound(row)] for row in data["rows"]])
+    about = "The largest ratio found among inputs of d dimensions; less at a larger d says that less was found there."
+    return [about, "", *table(["d", "kappa* >=", "witness"], [[str(row["d"]), *_bound(row)] for row in data["rows"]])]
 
 
 def _mixing(data: Data) -> list[str]:
-    return table(["rule", "kappa* >=", "witness"], [[escaped(row["rule"]), *_bound(row)] for row in data["rows"]])
+    about = "Lower bounds, each found within its budget: they say what was found, not which rule is better."
+    rows = [[escaped(row["rule"]), *_bound(row)] for row in data["rows"]]
+    return [about, "", *table(["rule", "kappa* >=", "witness"], rows)]
 
 
 def _training(data: Data) -> list[str]:

@@ -74,6 +74,7 @@ def bound(plan: Plan, d: int | None = None) -> dict[str, Any]:
     return {
         "lower": number(lower),
         "witness": plan.keep(witness),
+        "d": d if witness is None else witness.d,
         "evaluations": result.stats.evaluations,
         "seconds": result.stats.seconds,
     }

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import kappaguard
+from kappaguard.reports.dossier.agree import agreed
 from kappaguard.reports.dossier.page import page
 from kappaguard.reports.dossier.plan import Plan
 from kappaguard.reports.dossier.sections import GRACE, SECTIONS, section
@@ -80,6 +81,7 @@ def stress(
             one(name)
     data = {name: outcome for name in sections if isinstance(outcome := outcomes[name], dict)}
     failed = {name: outcome for name in sections if isinstance(outcome := outcomes[name], str)}
+    data = agreed(plan, data)
     if not data:
         raise InputError(f"{plan.rule}: {next(iter(failed.values()))}")
     dossier = Dossier(plan, data, failed, time.perf_counter() - start)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from kappaguard.reports.bounds import lower_shown
+from kappaguard.reports.dossier.agree import largest, size
 from kappaguard.reports.dossier.escape import escaped
 from kappaguard.reports.dossier.plan import Plan
+from kappaguard.reports.dossier.sections.grid import best_rule
 
-GROWTH = 1.1
-"""More than this factor from the smallest d to the largest is growth."""
-USEFUL = 0.95
+GROWTH = 1.001
+"""More than this factor above what was found at the smallest d is growth."""
 
 
 def verdict(plan: Plan, data: dict[str, dict[str, Any]], failed: dict[str, str]) -> list[str]:
@@ -23,22 +25,24 @@ def verdict(plan: Plan, data: dict[str, dict[str, Any]], failed: dict[str, str])
 
 def _sentences(plan: Plan, data: dict[str, dict[str, Any]]) -> Iterator[str]:
     where = f"n = {plan.n}, f = {plan.f}"
-    cell = next((row for row in data.get("grid", {}).get("rows", []) if (row["n"], row["f"]) == (plan.n, plan.f)), None)
+    best = largest(plan, data)
     if "health" in data:
         checks = data["health"]["checks"]
         refuting = [each["check"] for each in checks if each["refutes"]]
         warning = [each["check"] for each in checks if each["finding"] is not None and not each["refutes"]]
         if refuting:
-            yield f"**Not robust at {where}: kappa\\* is infinite** (health check {escaped(', '.join(refuting))})."
+            yield f"**Not robust at {where}** (health check {escaped(', '.join(refuting))})."
         elif warning:
             yield f"Sound, with warnings: {escaped(', '.join(warning))}."
         else:
             yield "Sound: all health checks pass."
-    if cell is not None and "lower" in cell:
-        yield from _bounded(cell, where)
+    if best is not None:
+        yield from _bounded(best, plan, where)
     if "breakdown" in data:
         breaks, most = data["breakdown"]["breaks_at"], data["breakdown"]["most"]
-        stands = "stands for every f < n/2 that it accepts" if breaks is None else f"breaks at f = {breaks}"
+        stands = (
+            "stands the inputs tried at every f < n/2 that it accepts" if breaks is None else f"breaks at f = {breaks}"
+        )
         yield f"Breakdown at n = {plan.n}: {stands} (the most possible is f = {most})."
     if "dimension" in data:
         yield from _growth(data["dimension"]["rows"])
@@ -56,43 +60,42 @@ def _sentences(plan: Plan, data: dict[str, dict[str, Any]]) -> Iterator[str]:
             yield f"Cost grows like {' and '.join(powers)}."
 
 
-def _bounded(cell: dict[str, Any], where: str) -> Iterator[str]:
-    best = f"{escaped(cell['best'])} has {cell['best_value']:.4g}"
-    if cell["lower"] == "inf":
-        yield f"kappa\\* is infinite at {where}; no rule gets below {cell['least']:.4g}, and {best}."
+def _bounded(best: dict[str, Any], plan: Plan, where: str) -> Iterator[str]:
+    least = plan.f / (plan.n - 2 * plan.f)
+    name, value = best_rule(plan.n, plan.f)
+    other = f"{escaped(name)} has {value:.4g}"
+    if best["lower"] == "inf":
+        yield f"kappa\\* is infinite at {where}; no rule gets below {least:.4g}, and {other}."
     else:
-        times = cell["lower"] / cell["least"]
         yield (
-            f"kappa\\* >= {cell['lower']:.4g} at {where}: {times:.3g} times f/(n-2f) = {cell['least']:.4g},"
-            f" which no rule beats; {best}."
+            f"kappa\\* >= {_short(best)} at {where}: {best['lower'] / least:.3g} times f/(n-2f) = {least:.4g},"
+            f" which no rule beats; {other}."
         )
 
 
 def _growth(rows: list[dict[str, Any]]) -> Iterator[str]:
-    finite = [row for row in rows if isinstance(row["lower"], float | int)]
-    if len(finite) < len(rows):
-        yield "Growth with d: infinite already at some d."
-    elif finite and finite[0]["lower"] > 0:
-        first, last = finite[0], max(finite, key=lambda row: row["lower"])
-        if last["lower"] > GROWTH * first["lower"]:
-            yield f"Growth with d: from {first['lower']:.4g} at d = 1 to {last['lower']:.4g} at d = {last['d']}."
-        else:
-            yield f"Growth with d: none seen up to d = {rows[-1]['d']}."
+    first, most = rows[0], max(rows, key=size)
+    if first["lower"] == "inf":
+        yield f"Growth with d: infinite already at d = {first['d']}."
+    elif size(most) > GROWTH * size(first):
+        found = f"found {_short(first)} at d = {first['d']}"
+        yield f"Growth with d: {found}, and the most, {_short(most)}, at d = {most['d']}."
+    else:
+        yield f"Growth with d: found {_short(first)} at d = {first['d']}, and no more up to d = {rows[-1]['d']}."
 
 
 def _mixed(rows: list[dict[str, Any]]) -> Iterator[str]:
-    alone = rows[0].get("lower")
+    alone = rows[0]
     for row in rows[1:]:
         name = escaped(row["rule"].partition("+")[0])
-        with_it = row.get("lower")
-        if with_it is None:
+        if row.get("lower") is None:
             yield f"{name} in front: refused."
-        elif with_it == "inf" or alone == "inf":
-            before, after = ("infinite" if value == "inf" else f"{value:.4g}" for value in (alone, with_it))
-            yield f"{name} in front: from {before} to {after}."
-        elif alone:
-            word = "better" if with_it < USEFUL * alone else "worse" if with_it > alone / USEFUL else "the same"
-            yield f"{name} in front: {word}, from {alone:.4g} to {with_it:.4g}."
+        elif alone.get("lower") is not None:
+            yield f"{name} in front: found {_short(row)} with it, {_short(alone)} without."
+
+
+def _short(row: dict[str, Any]) -> str:
+    return lower_shown(row["lower"], 4)
 
 
 def _trained(data: dict[str, Any]) -> Iterator[str]:

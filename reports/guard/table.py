@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
+from kappaguard.reports.bounds import lower_shown, upper_shown
 from kappaguard.rules.text import printable
-from kappaguard.verify.shown import decimal, stated
+from kappaguard.rules.witness import Bound
+from kappaguard.verify.shown import FEW_DIGITS, decimal, stated
 from kappaguard.verify.verdict import Verdict
 
 HEADINGS = ["rule", "n", "f", "claim", "kappa* >=", "kappa* <=", "verdict", "health", "tried"]
@@ -24,12 +26,19 @@ def row(verdict: Verdict) -> list[str]:
         str(verdict.n),
         str(verdict.f),
         stated(verdict),
-        decimal(verdict.lower),
-        "" if verdict.upper is None else decimal(verdict.upper),
+        _outward(verdict.lower, lower_shown),
+        "" if verdict.upper is None else _outward(verdict.upper, upper_shown),
         verdict.verdict if verdict.trouble is None else "unfinished",
         health or ("sound" if verdict.trouble is None and verdict.violating is None else "not examined"),
         f"{effort.evaluations} evaluations, {effort.seconds:.1f} s, seed {effort.seed}",
     ]
+
+
+def _outward(bound: Bound, shown: Callable[[object, int], str]) -> str:
+    try:
+        return shown(float(bound), FEW_DIGITS)
+    except OverflowError:
+        return decimal(bound)
 
 
 def warnings(verdicts: Sequence[Verdict]) -> Iterator[str]:

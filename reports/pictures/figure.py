@@ -19,7 +19,7 @@ INK = "#010203"
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture with its caption, its data as CSV, and the command that makes the data."""
+    """A picture with its caption, its data as CSV, and the commands, one per line, that make the data."""
 
     name: str
     title: str

@@ -41,5 +41,5 @@ def traces(searches: Sequence[Mapping[str, Any]]) -> Picture | None:
         f"in the end: {ends}. What to see: how soon worst inputs are found by looking. Below 1, more evaluations may "
         "find more, or the bound is not attained: behind nnm the two bounds on kappa* do not meet."
     )
-    command = searches[0]["command"]
+    command = "\n".join(each["command"] for each in searches)
     return Picture("traces", "How the search gets there", caption, svg_text(figure), csv_text(rows), command)

@@ -34,9 +34,10 @@ def runs(stored: Sequence[Mapping[str, Any]]) -> Picture | None:
     legend(axes)
     caption = (
         "kappa-hat: the ratio of every step of a training run, squared error over variance of what the honest workers "
-        "sent. What to see: how far the attack stays below the rule's kappa*, which only worst inputs reach."
+        "sent (the square of the paper's kappa-hat_t). What to see: how far the attack stays below the rule's kappa*, "
+        "which only worst inputs reach."
     )
-    command = lines[0]["command"]
+    command = "\n".join(each["command"] for each in lines)
     return Picture("runs", "kappa-hat in training", caption, svg_text(figure), csv_text(rows), command)
 
 

@@ -65,18 +65,24 @@ def load_module(name: str, shells: Sequence[str] = ()) -> ModuleType:
         raise InputError(f"module {name} cannot be imported: {one_line(error)}") from error
 
 
+def require_file(path: Path) -> None:
+    """InputError that names the files that are there if ``path`` is not."""
+    if is_file(path):
+        return
+    folder = path.parent
+    try:
+        there = listed(entry.name for entry in folder.glob("*.py")) if folder.is_dir() else None
+    except (OSError, ValueError):
+        there = None
+    raise InputError(
+        f"file {path} does not exist; "
+        + (f"folder {folder} does not exist either" if there is None else f"Python files in {folder}: {there}")
+    )
+
+
 def load_file(path: Path) -> ModuleType:
     """The module in the file ``path``, under a private name; read again each time."""
-    if not is_file(path):
-        folder = path.parent
-        try:
-            there = listed(entry.name for entry in folder.glob("*.py")) if folder.is_dir() else None
-        except (OSError, ValueError):
-            there = None
-        raise InputError(
-            f"file {path} does not exist; "
-            + (f"folder {folder} does not exist either" if there is None else f"Python files in {folder}: {there}")
-        )
+    require_file(path)
     name = f"_kappaguard_file_{next(FILE_COUNT)}_{path.stem}"
     specification = importlib.util.spec_from_file_location(name, path)
     if specification is None or specification.loader is None:

@@ -79,7 +79,7 @@ def _turned(arena: Arena, generator: np.random.Generator, x: Floats) -> Floats:
 def _reflected(generator: np.random.Generator, x: Floats) -> Floats:
     """x after a few random reflections, of which any turn is made; each costs no more than a look at x."""
     for _ in range(min(x.shape[1], MIRRORS)):
-        mirror = generator.normal(size=x.shape[1])
+        mirror = generator.normal(size=(x.shape[1],))
         x = x - np.outer(x @ mirror, 2.0 / (mirror @ mirror) * mirror)
     return x
 

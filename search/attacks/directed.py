@@ -20,10 +20,15 @@ class Directed(Attack):
     If eta is None, every step takes the eta that maximises ||F(x) - mean|| for the rule F under attack, as in the
     paper's optimised attacks: over both signs, or with ``positive`` over eta >= 0 as in the paper. The larger distance
     need not be the larger damage: FOE with eta < 0 sends a larger multiple of the mean.
+
+    Against the geometric median the error keeps growing with eta, ever more slowly. The search ends at 50 standard
+    deviations; with ``far`` it also tries up to a million, which gains a two-thousandth and makes the median of such
+    vectors, too far apart for their Gram matrix, some fifty times as expensive.
     """
 
     eta: float | None = None
     positive: bool = False
+    far: bool = False
 
     def __post_init__(self) -> None:
         if self.eta is not None and not math.isfinite(self.eta):
@@ -34,7 +39,8 @@ class Directed(Attack):
         """The name, with eta if it is fixed."""
         if self.eta is not None:
             return f"{self.name}(eta={self.eta:g})"
-        return f"{self.name}(positive=True)" if self.positive else self.name
+        chosen = [f"{name}=True" for name in ("positive", "far") if getattr(self, name)]
+        return f"{self.name}({', '.join(chosen)})" if chosen else self.name
 
     @property
     def needs_rule(self) -> bool:
@@ -56,5 +62,5 @@ class Directed(Attack):
             return Action(repeated(mean + (self.eta or 0.0) * direction, f), eta=self.eta)
         if rule is None:
             raise InputError(f"{self.name} needs the rule that it attacks, or a fixed eta")
-        best = strongest(rule, honest, f, mean, direction, total, self.positive)
+        best = strongest(rule, honest, f, mean, direction, total, self.positive, self.far)
         return Action(repeated(mean + best.eta * direction, f), eta=best.eta, error=best.error)

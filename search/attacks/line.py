@@ -16,13 +16,15 @@ from kappaguard.rules.cloud import Cloud
 from kappaguard.rules.gm import GeometricMedian
 from kappaguard.search.attacks import columns
 from kappaguard.search.attacks.base import Aggregation, Total, whole
-from kappaguard.search.attacks.maximise import JUMPING, MOST, SMOOTH, Candidate, maximise
+from kappaguard.search.attacks.maximise import JUMPING, MOST, SMOOTH, Candidate, Errors, maximise
 from kappaguard.search.attacks.reduced import Reduced, ends_in_median, reduce
 
 CONFIRMED = 2
 """How many candidates of a sample are evaluated whole."""
 LEVEL = 50.0
 """From so many units on the geometric median hardly moves, and finding it takes other ways: vectors too far apart."""
+FARTHER = (1e3, 1e4, 1e6)
+"""It moves a little all the same: these multiples are tried one by one if asked for."""
 
 
 def strongest(
@@ -33,22 +35,29 @@ def strongest(
     direction: Array,
     total: Total = whole,
     positive: bool = False,
+    far: bool = False,
 ) -> Candidate:
-    """The best eta, of either sign or not negative, and the error that it leads to; ``total``: see ``Attack.act``."""
+    """The best eta, of either sign or not negative, and the error that it leads to; ``total``: see ``Attack.act``.
+
+    ``far`` goes on beyond the reach of the search against the geometric median.
+    """
     origin = not isinstance(rule, Rule) or not rule.traits.translates
     reduced = reduce(honest, mean, direction, total, origin)
     if not np.any(reduced.direction):
         return Candidate(0.0, error_at(rule, honest, f, mean, direction, 0.0) if total is whole else 0.0)
     if isinstance(rule, Rule) and rule.traits.rotates:
         known: Rule = rule
-        reach = LEVEL if ends_in_median(known) else MOST
+        level = ends_in_median(known)
+        reach = LEVEL if level else MOST
         # the geometric median of vectors that move continuously does so too; whatever selects jumps
         effort = SMOOTH if isinstance(known, GeometricMedian) else JUMPING
 
         def exactly(etas: NDArray[np.float64]) -> NDArray[np.float64]:
             return reduced.errors(known, etas, f)
 
-        return maximise(exactly, reduced.unit, reach=reach, positive=positive, effort=effort)[0]
+        found = maximise(exactly, reduced.unit, reach=reach, positive=positive, effort=effort)
+        farther = _far(exactly, reduced.unit, positive) if level and far else []
+        return max([found[0], *farther], key=lambda each: each.error)
     if isinstance(rule, Rule) and columns.applies(rule):
         known = rule
         seen = columns.sample(honest, mean, direction)
@@ -68,6 +77,13 @@ def strongest(
         return np.array([error_at(rule, honest, f, mean, direction, float(eta), total) for eta in etas])
 
     return maximise(directly, reduced.unit, positive=positive)[0]
+
+
+def _far(errors: Errors, unit: float, positive: bool) -> list[Candidate]:
+    """Far away, on both sides or above: as many units, or as many times the direction if that is more."""
+    steps = max(1.0, unit) * np.array(FARTHER)
+    etas = steps if positive else np.concatenate([steps, -steps])
+    return [Candidate(float(eta), float(error)) for eta, error in zip(etas, errors(etas), strict=True)]
 
 
 def error_at(

@@ -22,16 +22,17 @@ ATTACKS: dict[str, type[Attack]] = {
 _CALL = re.compile(r"\s*([A-Za-z_]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
 
 
-def attack_named(text: str) -> Attack:
-    """The attack of that name."""
+def attack_named(text: str, others: tuple[str, ...] = ()) -> Attack:
+    """The attack of that name; ``others`` are names that the caller takes as well, for the list of what there is."""
     match = _CALL.fullmatch(text)
     if match is None:
         raise InputError(f"not the name of an attack: {text.strip()!r}")
     name, inside = match.group(1).lower(), match.group(2) or ""
     if name not in ATTACKS:
-        near = difflib.get_close_matches(name, ATTACKS, 1)
-        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(ATTACKS)}"
-        raise InputError(f"no attack is called {name!r}; {hint}")
+        known = (*ATTACKS, *others)
+        near = difflib.get_close_matches(name, known, 1)
+        hint = f"did you mean {near[0]}? There" if near else "there"
+        raise InputError(f"no attack is called {name!r}; {hint} are {', '.join(known)}")
     cls = ATTACKS[name]
     try:
         call = ast.parse(f"_({inside})", mode="eval").body

@@ -111,6 +111,8 @@ def test_the_table_the_matrix_and_the_path(project, capsys):
         (["mine.py:bad", "-n", "7", "-f", "2"], "--claim"),
         (["mine.py:none", "-n", "7", "-f", "2", "--claim", "1"], "no attribute"),
         (["none.py:rule", "-n", "7", "-f", "2", "--claim", "1"], "does not exist"),
+        (["none.py:rule", "-n", "7", "-f", "2"], "file none.py does not exist"),
+        (["nnm+none.py:rule", "-n", "7", "-f", "2"], "file none.py does not exist"),
         (["average", "-n", "7", "-f", "2"], "no coefficient"),
     ],
 )

@@ -122,6 +122,13 @@ def test_the_reference_is_what_the_program_says() -> None:
     assert (ROOT / "docs" / "reference.md").read_text() == reference(), "run python -m kappaguard.reference docs"
 
 
+def test_the_words_are_those_of_the_report() -> None:
+    from kappaguard.reports.words import words_page
+
+    written = (ROOT / "docs" / "explanation" / "words.md").read_text()
+    assert written == words_page(), "run python -m kappaguard.reports.words docs"
+
+
 def test_the_site_builds_without_warnings(tmp_path: Path) -> None:
     if importlib.util.find_spec("mkdocs") is None:
         pytest.skip("MkDocs is not installed")

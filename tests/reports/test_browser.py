@@ -46,12 +46,24 @@ def opened(browser: Any, address: str, width: int = 1200, theme: str = "light") 
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 800, 1200])
+@pytest.mark.parametrize("width", [320, 390, 800, 1200])
 def test_it_opens_without_errors_and_fits(browser: Any, address: str, width: int, theme: str) -> None:
     page, errors = opened(browser, address, width, theme)
     assert errors == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.evaluate("window.broken") is None
+    page.close()
+
+
+@pytest.mark.parametrize("width", [320, 540, 600, 1200])
+def test_a_picture_that_is_wider_than_the_screen_says_so(browser: Any, address: str, width: int) -> None:
+    page, _ = opened(browser, address, width)
+    wider, cue = page.evaluate(
+        "(each => [each.scrollWidth > each.clientWidth, getComputedStyle(each, '::before').content])"
+        "(document.querySelector('.canvas'))"
+    )
+    assert wider == (width < 550)
+    assert ("scroll" in cue) == wider
     page.close()
 
 

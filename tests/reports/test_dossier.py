@@ -9,6 +9,7 @@ from fractions import Fraction
 import pytest
 
 from kappaguard.cli import main
+from kappaguard.reports.dossier.agree import agreed
 from kappaguard.reports.dossier.escape import escaped
 from kappaguard.reports.dossier.page import page
 from kappaguard.reports.dossier.plan import Plan, plan_from_json
@@ -19,6 +20,7 @@ from kappaguard.reports.dossier.sections.grid import _slope, best_rule, cells
 from kappaguard.reports.dossier.verdict import verdict
 from kappaguard.rules.errors import InputError
 from kappaguard.rules.witness import load
+from kappaguard.verify.coefficients import OURS
 from kappaguard.verify.replay import replay
 
 MINE = """import time
@@ -91,7 +93,51 @@ def test_a_rule_that_breaks(folder):
     assert states == ["stands"] * 3 + ["breaks"] * 5
     first = verdict(dossier.plan, dossier.data, dossier.failed)[0]
     assert "Not robust at n = 17, f = 4" in first
+    assert "kappa\\* is infinite at n = 17, f = 4" in verdict(dossier.plan, dossier.data, dossier.failed)[1]
     assert dossier.data["mixing"]["rows"][0]["lower"] == "inf"
+
+
+def test_the_sections_tell_one_number() -> None:
+    """The largest ratio, wherever it was found, is the headline, the grid's, and what mixing is compared with."""
+
+    def row(lower: float | str, d: int, **more: object) -> dict[str, object]:
+        return {"lower": lower, "d": d, "witness": f"{lower}.json", **more}
+
+    plan = Plan("mine", 9, 2)
+    elsewhere = row(9.0, 1, n=5, f=1, least=1 / 3, best="cwtm", best_value=1 / 3)
+    data = {
+        "grid": {"rows": [elsewhere, row(1.75251, 2, n=9, f=2, least=0.4, best="cwtm", best_value=0.4)], "slope": None},
+        "dimension": {"rows": [row(1.677, 1), row(1.74, 2), row(1.6, 4)]},
+        "mixing": {"rows": [row(1.7, 1, rule="mine"), row(1.778, 3, rule="nnm+mine")]},
+    }
+    told = agreed(plan, data)
+    assert [each["lower"] for each in told["grid"]["rows"]] == [9.0, 1.75251]
+    assert [(each["d"], each["lower"]) for each in told["dimension"]["rows"]] == [(1, 1.7), (2, 1.75251), (4, 1.6)]
+    assert [each["lower"] for each in told["mixing"]["rows"]] == [1.75251, 1.778]
+    for each in (told["grid"]["rows"][1], told["dimension"]["rows"][1], told["mixing"]["rows"][0]):
+        assert each["witness"] == "1.75251.json"
+    said = "\n".join(verdict(plan, told, {}))
+    assert "kappa\\* >= 1.752 at n = 9, f = 2" in said
+    assert "found 1.7 at d = 1, and the most, 1.752, at d = 2" in said
+    assert "nnm in front: found 1.778 with it, 1.752 without." in said
+    data["mixing"]["rows"][0] = row("inf", 3, rule="mine")
+    told = agreed(plan, data)
+    assert told["grid"]["rows"][1]["lower"] == "inf"
+    assert [each["d"] for each in told["dimension"]["rows"]] == [1, 2, 3, 4]
+    assert "kappa\\* is infinite" in verdict(plan, told, {})[0]
+
+
+def test_a_power_below_one_is_not_called_better() -> None:
+    for slope, said in ((0.9, "a smaller multiple of it where f/n is larger"), (1.2, "lower bound for every rule.")):
+        text = page(Plan("mine", 9, 2), {"grid": {"rows": [], "slope": slope}}, {}, 1.0)
+        assert said in text
+        assert ("does not beat it" in text) == (slope < 1)
+    # where kappa* is known in closed form, (m-k)/k of the median, a power below 1 is no weakness of the search
+    exactly = [(f / (17 - 2 * f), float(OURS["cwmed"](17, f))) for f in range(1, 9)]
+    power = _slope(exactly)
+    assert power is not None
+    assert power < 1
+    assert all(bound <= value for bound, value in exactly)
 
 
 def test_a_section_that_fails_does_not_take_the_others_along(folder, monkeypatch):

@@ -10,13 +10,16 @@ from pathlib import Path
 
 import pytest
 
+from kappaguard.cli import main
 from kappaguard.reports.baseline import changes
 from kappaguard.reports.highlights import highlights
 from kappaguard.reports.markdown import MOST_CHARACTERS, markdown
 from kappaguard.reports.page import page
 from kappaguard.reports.results import read, save, validate
 from kappaguard.reports.summary import told
-from kappaguard.reports.write import copy_files, write_report
+from kappaguard.reports.training import stored_run
+from kappaguard.reports.words import WORDS
+from kappaguard.reports.write import copy_files, require_ours, write_report
 from kappaguard.rules.errors import InputError
 
 from .example import HOSTILE, claim, results
@@ -112,6 +115,48 @@ def test_changes_since_the_last_report() -> None:
     assert "Since the last report" not in page(bare, None)
 
 
+def test_another_effort_and_other_numbers_are_changes() -> None:
+    before, now = results(), results()
+    now["effort"] = "full" if before["effort"] != "full" else "quick"
+    now["claims"][0]["computed"] = 77.5
+    told = changes(now, before)
+    assert len(told) == 2
+    assert told[0].startswith("another effort: that report is of kappaguard verify")
+    assert told[0].endswith(f"--{now['effort']}")
+    assert "as before; computed was" in told[1]
+    assert told[1].endswith("and is 77.5")
+
+
+def test_markdown_is_cut_when_thousands_of_things_changed() -> None:
+    told = [f"the lower bound of a rule at n = {k}, f = 1 was 1 and is 2" for k in range(5000)]
+    text = markdown(results(), told)
+    assert len(text) <= MOST_CHARACTERS
+    shown = text.count("the lower bound of a rule")
+    assert 0 < shown < 5000
+    assert f"and {5000 - shown} more" in text
+    assert "## Claims" in text
+
+
+def test_the_paper_is_named_and_the_words_are_explained(reader: Reader) -> None:
+    text = "".join(reader.text)
+    for said in (text, markdown(results())):
+        assert "Fixing by Mixing: A Recipe for Optimal Byzantine ML under Heterogeneity" in said
+        assert "Allouah, Farhadkhani, Guerraoui, Gupta, Pinot, Stephan, AISTATS 2023" in said
+    assert text.index("Fixing by Mixing") < text.index("Verdicts")
+    for words in WORDS.values():
+        assert all(word in reader.text for word in words)
+
+
+def test_bounds_are_rounded_outward() -> None:
+    data = results()
+    here = next(each for each in data["kappa"] if (each["rule"], each["n"], each["f"]) == ("cwtm", 17, 4))
+    here["lower"], here["upper"] = 1.23458, 1.23642
+    assert ">1.2345</a>" in page(data)
+    assert ">1.2365</a>" in page(data)
+    assert "[1.2345](" in markdown(data)
+    assert "[1.2365](" in markdown(data)
+
+
 def test_markdown_fits_into_a_comment() -> None:
     data = results()
     data["claims"] = [claim(f"proposition-{k}", "proved", detail="x" * 900) for k in range(90)]
@@ -162,3 +207,31 @@ def test_a_report_can_be_written_again_elsewhere(tmp_path: Path) -> None:
     write_report(read(first), second)
     assert (second / "index.html").read_text() == (first / "index.html").read_text()
     assert "| in the paper | 1 | 2 | 0 |" in (second / "report.md").read_text()
+
+
+def test_a_page_of_somebody_else_is_not_written_over(tmp_path: Path) -> None:
+    require_ours(tmp_path / "new")
+    write_report(results(), tmp_path / "ours")
+    require_ours(tmp_path / "ours")
+    (tmp_path / "index.html").write_text("<title>My site</title>")
+    with pytest.raises(InputError, match="would be written over"):
+        require_ours(tmp_path)
+    (tmp_path / "results.json").write_text((tmp_path / "ours" / "results.json").read_text())
+    assert main(["report", str(tmp_path / "ours"), "--out", str(tmp_path)]) == 2
+    assert (tmp_path / "index.html").read_text() == "<title>My site</title>"
+
+
+def test_a_run_without_measured_steps_is_refused(tmp_path: Path) -> None:
+    for log in ("", '{"step": 1}\n', '{"step": 1, "kappa_hat": Infinity}\n'):
+        (tmp_path / "log.jsonl").write_text(log)
+        with pytest.raises(InputError, match="no step with a finite kappa-hat"):
+            stored_run(tmp_path)
+
+
+def test_the_picture_of_searches_has_the_commands_of_all(tmp_path: Path) -> None:
+    data = results()
+    first = data["searches"][0]
+    data["searches"] = [first, {**first, "rule": "mda", "command": "kappaguard search mda -n 17 -f 4"}]
+    text = page(data)
+    for each in data["searches"]:
+        assert f"<code>{each['command']}</code>" in text

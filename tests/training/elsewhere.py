@@ -16,10 +16,15 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten, tree_map
 
 DEVICE = torch.device("meta")
+WITHOUT_DOUBLE: list[torch.device] = []
 
 
 class MixedDevices(AssertionError):
     """A CPU tensor met one that is elsewhere."""
+
+
+class NoDouble(AssertionError):
+    """A tensor of float64 on a device that has none."""
 
 
 class Elsewhere(torch.Tensor):
@@ -72,6 +77,9 @@ def perform(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         target = bool(there)
     if not target:
         return result
+    for each in tree_flatten(result)[0]:
+        if WITHOUT_DOUBLE and isinstance(each, torch.Tensor) and each.dtype == torch.float64:
+            raise NoDouble(f"{func} makes float64 on {DEVICE}")
     known = {id(each.inner): each for each in there}
 
     def wrap(each: Any) -> Any:
@@ -81,7 +89,12 @@ def perform(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 
 
 @contextmanager
-def pretended() -> Iterator[torch.device]:
-    """A machine with that device."""
+def pretended(double: bool = True) -> Iterator[torch.device]:
+    """A machine with that device, which has float64 or not."""
     with torch.no_grad(), Pretend():
-        yield DEVICE
+        if not double:
+            WITHOUT_DOUBLE.append(DEVICE)
+        try:
+            yield DEVICE
+        finally:
+            WITHOUT_DOUBLE.clear()

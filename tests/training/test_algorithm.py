@@ -11,11 +11,11 @@ import torch
 from kappaguard.rules.errors import InputError
 from kappaguard.rules.names import rule
 from kappaguard.search.attacks.names import attack_named
-from kappaguard.training.algorithm import Diverged
 from kappaguard.training.build import build, device_named, problem_of
 from kappaguard.training.configuration import Configuration, preset, presets
 from kappaguard.training.folder import Folder
 from kappaguard.training.learning import Learning
+from kappaguard.training.messages import Diverged
 from kappaguard.training.quadratic import Quadratic
 from kappaguard.training.run import run
 from kappaguard.training.schedule import schedule_named
@@ -226,6 +226,8 @@ def test_every_preset_is_whole():
         ({"algorithm": "adam"}, "gd"),
         ({"dtype": "float16"}, "float32"),
         ({"alpha": -1.0}, "alpha"),
+        ({"condition": 0.99}, "condition"),
+        ({"seed": 2**63}, "seed"),
         ({"model": "quadratic", "attack": "lf"}, "labels"),
     ],
 )

@@ -61,13 +61,24 @@ def test_the_theorem_presets_record_what_the_theorems_speak_of(tmp_path):
         (["train", "--preset", "mnits"], "did you mean mnist"),
         (["train", "-f", "9"], "f < n/2"),
         (["train", "--rule", "krumm"], "krumm"),
-        (["train", "--attack", "alieee"], "alie"),
+        (["train", "--attack", "alieee"], "did you mean alie"),
+        (["train", "--attack", "nope"], "alie, foe, sf, mimic, adaptive, none, lf"),
+        (["train", "--seed", str(2**63)], "2^63"),
+        (["train", "--clip", "much"], "much"),
+        (["train", "--clip", "-1"], "clip"),
+        (["train", "--model", "quadratic", "--condition", "0.5"], "at least 1"),
+        (["train", "--kappa", "0"], "kappa"),
         (["train", "--dataset", "mnist", "--data-dir", "/no/such/folder"], "/no/such/folder"),
         (["train", "--model", "cnn-mnist"], "16 x 16"),
         (["train", "--schedule", "theorem", "--rule", "mda"], "mda"),
         (["train", "--resume", "/no/such/run"], "not the folder of a run"),
         (["train", "--resume", "/no/such/run", "--steps", "3"], "no other settings"),
         (["reproduce", "table3"], "table2"),
+        (["reproduce", "nope"], "theorem2-logistic, theorem2-regimes, rates"),
+        (["reproduce", "rates", "--rule", "krum"], "rates takes no --rule"),
+        (["reproduce", "rates", "--attack", "sf"], "rates takes no --attack"),
+        (["reproduce", "theorem2-regimes", "--engine", "dask"], "theorem2-regimes takes no --engine"),
+        (["reproduce", "theorem2-regimes", "--seeds", "3"], "theorem2-regimes takes no --seeds"),
         (["reproduce", "table2", "--engine", "magic"], "engine"),
         (["reproduce", "table2", "--rule", "average"], "average"),
         (["reproduce", "table2", "--seeds", "0"], "seeds"),
@@ -78,6 +89,35 @@ def test_bad_input_is_one_line_and_exit_code_2(arguments, named, tmp_path, capsy
     complaint = capsys.readouterr().err
     assert complaint.count("\n") == 1
     assert named in complaint
+
+
+@pytest.mark.parametrize(("given", "stored"), [("none", None), ("0", None), ("0.5", 0.5)])
+def test_clipping_can_be_switched_off(given, stored, tmp_path):
+    assert main([*QUICK, "--steps", "1", "--clip", given, "--out", str(tmp_path)]) == 0
+    (folder,) = tmp_path.iterdir()
+    assert json.loads((folder / "configuration.json").read_text())["clip"] == stored
+
+
+def test_rates_of_other_settings_are_not_overwritten(tmp_path, capsys):
+    other = {"command": "kappaguard reproduce rates --seeds 9", "slopes": [], "floors": [], "fit": None}
+    (tmp_path / "rates.json").write_text(json.dumps(other))
+    assert main(["reproduce", "rates", "--steps", "32", "--out", str(tmp_path)]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+    assert json.loads((tmp_path / "rates.json").read_text()) == other
+
+
+def test_where_nothing_is_claimed_theorem_2_takes_the_certified_coefficient(tmp_path, capsys):
+    """kappa* of multikrum is 16/9 at n = 17 and f = 4; behind NNM, Lemma 1 (sharp) makes it 16/13 (16/9 + 1)."""
+    chosen = ["--steps", "3", "--attack", "sf", "--rule", "multikrum", "--rule", "nnm+multikrum", "--rule", "cwtm"]
+    assert main(["reproduce", "theorem2", *chosen, "--out", str(tmp_path)]) == 0
+    with sqlite3.connect(tmp_path / "cells.sqlite") as connection:
+        stored = [json.loads(row[0]) for row in connection.execute("SELECT configuration FROM cells")]
+    connection.close()
+    found = {each["rule"]: each["kappa"] for each in stored}
+    assert found.pop("cwtm") is None
+    assert found == pytest.approx({"multikrum": 16 / 9, "nnm+multikrum": 16 / 13 * 25 / 9}, rel=1e-8)
+    assert min(found["multikrum"] - 16 / 9, found["nnm+multikrum"] - 16 / 13 * 25 / 9) >= 0
+    assert capsys.readouterr().out.count("yes") == 3
 
 
 def test_table_2_has_the_papers_twelve_methods_and_five_attacks():

@@ -43,6 +43,16 @@ def test_a_crossed_bound_is_kept_and_replayed(crossed, capsys):
         assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
+def test_a_crossing_is_kept_once(crossed, tmp_path, capsys):
+    """The same again keeps nothing new; another seed does."""
+    assert main([*COMMAND, "--out", str(tmp_path)]) == 1
+    assert sorted((tmp_path / "crossed").iterdir()) == crossed
+    printed = capsys.readouterr().out
+    assert all(f"kappaguard train --replay {folder}" in printed for folder in crossed)
+    assert main([*COMMAND, "--seeds", "2", "--out", str(tmp_path)]) == 1
+    assert len(list((tmp_path / "crossed").iterdir())) == 4
+
+
 def test_with_the_right_bound_the_same_run_crosses_nothing(crossed, monkeypatch, capsys):
     monkeypatch.undo()
     assert main(["train", "--replay", str(crossed[0])]) == 0
@@ -92,7 +102,8 @@ def test_a_run_that_cannot_be_judged_leaves_the_others_in_the_table(tmp_path, ca
 
     monkeypatch.setattr(margins, "margin", judge)
     assert main([*COMMAND, "--out", str(tmp_path)]) == 0
-    printed = (tmp_path / "theorem1.md").read_text()
+    (stored,) = tmp_path.glob("theorem1-*.md")
+    printed = stored.read_text()
     assert "cannot be said: the step size is larger than 1/L" in printed
     assert "nnm+cwtm" in printed
     assert printed.count("| yes |") == 1

@@ -5,16 +5,19 @@ from __future__ import annotations
 import pytest
 import torch
 
+from kappaguard.rules.errors import InputError
 from kappaguard.training import build as building
+from kappaguard.training import messages
 from kappaguard.training.build import build
 from kappaguard.training.configuration import Configuration
-from tests.training.elsewhere import Elsewhere, MixedDevices, pretended
+from tests.training.elsewhere import Elsewhere, MixedDevices, NoDouble, pretended
 
 BASE = {"n": 7, "f": 2, "steps": 3, "batch": 4, "clip": 1.0, "l2": 1e-3, "measure": "full", "measure_every": 1}
 CASES = [
     {"rule": "nnm+cwtm", "attack": "alie"},
     {"rule": "nnm+krum", "attack": "foe"},
     {"rule": "gm", "attack": "adaptive"},
+    {"rule": "gm", "attack": "foe(far=True)"},
     {"rule": "multikrum", "attack": "lf"},
     {"rule": "cwmed", "attack": "mimic"},
     {"rule": "meamed", "attack": "sf", "algorithm": "gd"},
@@ -34,6 +37,29 @@ def test_devices_that_meet_are_noticed():
             there + torch.ones(3)
         with pytest.raises((TypeError, RuntimeError)):
             there.numpy()
+
+
+@pytest.mark.parametrize("values", CASES, ids=lambda case: f"{case['rule']} {case['attack']}")
+def test_a_step_makes_no_float64_where_there_is_none(values, monkeypatch):
+    """As on Apple's GPUs: what needs float64 happens on the CPU."""
+    monkeypatch.setattr(messages, "WITHOUT_DOUBLE", ("meta",))
+    with pretended(double=False) as device:
+        with pytest.raises(NoDouble):
+            torch.ones(3, device=device).norm(dtype=torch.float64)
+        monkeypatch.setattr(building, "device_named", lambda name: device)
+        training = build(Configuration().with_values({**BASE, **values}))
+        for _ in range(2):
+            training.step()
+        training.problem.evaluate(training.state.theta)
+        assert isinstance(training.state.theta, Elsewhere)
+
+
+def test_in_float64_auto_is_the_cpu_where_the_gpu_has_none(monkeypatch):
+    monkeypatch.setattr(building, "device_named", lambda name: torch.device("mps"))
+    configuration = Configuration().with_values({**BASE, "dtype": "float64", "model": "quadratic", "attack": "sf"})
+    assert build(configuration).state.theta.device.type == "cpu"
+    with pytest.raises(InputError, match="mps has no float64"):
+        build(configuration.with_values({"device": "mps"}))
 
 
 @pytest.mark.parametrize("values", CASES, ids=lambda case: f"{case['rule']} {case['attack']}")

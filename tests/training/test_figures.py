@@ -12,7 +12,7 @@ from kappaguard.cli import main
 from kappaguard.training.reproduce import catalogue
 from kappaguard.training.reproduce.catalogue import EXPERIMENTS, Experiment
 from kappaguard.training.reproduce.curves import as_csv, curves
-from kappaguard.training.reproduce.experiments import cells_of
+from kappaguard.training.reproduce.experiments import cells_of, name_of
 from kappaguard.training.reproduce.figure import picture
 from kappaguard.training.reproduce.paper import paper_number_for
 
@@ -83,11 +83,24 @@ def test_reproduce_writes_picture_and_data_and_redraws_from_what_is_stored(tmp_p
     monkeypatch.setitem(catalogue.EXPERIMENTS, "small", small)
     command = ["reproduce", "small", "--steps", "4", "--evaluate-every", "2", "--out", str(tmp_path)]
     assert main(command) == 0
-    stored = {path.name: path.read_bytes() for path in tmp_path.glob("small.*")}
-    assert set(stored) == {"small.md", "small.svg", "small.csv"}
-    assert len(stored["small.csv"].splitlines()) == 1 + 2 * 2 * 3
+    stored = {path.name: path.read_bytes() for path in tmp_path.glob("small-*")}
+    name = name_of("small", cells_of("small", 1, steps=4, evaluate_every=2))
+    assert name.startswith("small-steps4-seeds1-")
+    assert set(stored) == {f"{name}.md", f"{name}.svg", f"{name}.csv"}
+    assert len(stored[f"{name}.csv"].splitlines()) == 1 + 2 * 2 * 3
     for name in stored:
         (tmp_path / name).unlink()
     monkeypatch.setattr("kappaguard.training.reproduce.sweep.finish", None)
     assert main(command) == 0
-    assert {path.name: path.read_bytes() for path in tmp_path.glob("small.*")} == stored
+    assert {path.name: path.read_bytes() for path in tmp_path.glob("small-*")} == stored
+
+
+def test_other_settings_have_files_of_their_own():
+    def name(seeds=1, rules=None, attacks=None, **changes):
+        return name_of("table2", cells_of("table2", seeds, rules, attacks, **changes))
+
+    names = [name(), name(seeds=2), name(steps=3), name(rules=["krum"]), name(rules=["gm"]), name(attacks=["sf"])]
+    names.append(name(evaluate_every=7))
+    assert len(set(names)) == len(names)
+    assert name(device="cpu", data_dir="elsewhere") == names[0]
+    assert name(rules=["gm", "krum"]) == name(rules=["krum", "gm"])

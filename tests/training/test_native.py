@@ -103,6 +103,25 @@ def test_other_kernels_dtypes_and_sizes_are_left_to_the_layers():
     assert not native.applies(x[..., :4], 5)
 
 
+@pytest.fixture
+def double_by_default():
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    yield
+    torch.set_default_dtype(before)
+
+
+@compiled
+def test_the_block_does_not_depend_on_the_default_dtype(double_by_default):
+    given = [each.float() for each in inputs(1, 28, 28, 20)]
+    output, back, own = expected(*given)
+    found, found_back, found_own = block_gradients(*given)
+    assert found.dtype == torch.float32
+    torch.testing.assert_close(found.double(), output, rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(found_back.double(), back, rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(found_own[0][1].double(), own[1][0], rtol=1e-4, atol=1e-4)
+
+
 @compiled
 def test_a_wrong_call_touches_nothing():
     blocks = native._compiled()
@@ -115,11 +134,14 @@ def test_a_wrong_call_touches_nothing():
             blocks.forward(*sizes, x, weight, bias, pooled, winners)
         with pytest.raises((ValueError, OverflowError)):
             blocks.backward(*sizes, 1, x, weight, pooled, winners, out, back)
-    with pytest.raises(ValueError, match="too short"):
-        blocks.forward(*good, x, weight, bias, pooled, winners[:5])
+    for wrong in (winners[:5], np.zeros((7, 12, 12, 20), np.uint8), winners.astype(np.float32)):
+        with pytest.raises(ValueError, match="17280 in items of 1 are needed"):
+            blocks.forward(*good, x, weight, bias, pooled, wrong)
+    with pytest.raises(ValueError, match="in items of 8, where 69120 in items of 4"):
+        blocks.forward(*good, x, weight, bias, pooled.astype(np.float64), winners)
     with pytest.raises(ValueError, match="evenly"):
         blocks.backward(*good, 4, x, weight, pooled, winners, out, back)
-    with pytest.raises(ValueError, match="too short"):
+    with pytest.raises(ValueError, match="4160 bytes in items of 4, where 6240"):
         blocks.backward(*good, 3, x, weight, pooled, winners, out, back)
     with pytest.raises(TypeError):
         blocks.forward(*good, x, weight, bias, pooled)

@@ -8,9 +8,13 @@ import torch
 from torch import nn
 
 from kappaguard.rules.errors import InputError
+from kappaguard.rules.names import rule
+from kappaguard.training.algorithm import Settings, Training
+from kappaguard.training.learning import Learning
 from kappaguard.training.models.architectures import network
 from kappaguard.training.models.layer import Pass
 from kappaguard.training.models.network import Network
+from kappaguard.training.sampling import uniform_numbers
 
 WORKERS, BATCH = 3, 4
 
@@ -116,6 +120,38 @@ def test_batch_statistics_are_those_that_torch_keeps():
         for (mean, variance), layer in zip(run.seen, norms, strict=True):
             torch.testing.assert_close(0.1 * mean[worker], layer.running_mean, rtol=1e-9, atol=1e-11)
             torch.testing.assert_close(0.9 + 0.1 * variance[worker], layer.running_var, rtol=1e-9, atol=1e-11)
+
+
+def test_algorithm_1_keeps_running_statistics_and_measuring_does_not():
+    """After one step of D-GD: 0.9 of the start and 0.1 of the mean over the workers of what torch's own layers see."""
+    ours = network("cnn-cifar", (3, 32, 32), 10)
+    x, labels = images((3, 32, 32), 10)
+    shards = [np.arange(0, 4), np.arange(4, 10)]
+    problem = Learning(ours, x, labels, x, labels, 10, shards, 2, 0.0, 1)
+    settings = Settings(2, 0, 2, lambda t: 0.0, 0.0, True, None, 1, "full", 1)
+    training = Training(problem, rule("average"), None, settings)
+    before = problem.statistics.copy()
+    problem.exact(training.state.theta, torch.empty((2, ours.dimension), dtype=torch.float64))
+    assert all(new is old for new, old in zip(problem.statistics, before, strict=True))
+    training.step()
+    seen = []
+    for worker, shard in enumerate(shards):
+        run = Pass(1, uniform=uniform_numbers((1, 2, 0), range(worker, worker + 1), x))
+        masks: list[torch.Tensor] = []
+
+        def uniform(size, draw=run.uniform, masks=masks):
+            masks.append(draw(size))
+            return masks[-1]
+
+        ours.scores(training.state.theta, x[shard], Pass(1, uniform=uniform))
+        module = reference("cnn-cifar", (3, 32, 32), [(mask >= 0.25).double() / 0.75 for mask in masks])
+        put(module, training.state.theta)
+        module(x[shard])
+        seen.append([layer for layer in module if isinstance(layer, nn.BatchNorm2d)])
+    for place, (mean, variance) in enumerate(problem.statistics):
+        one, other = (layers[place] for layers in seen)
+        torch.testing.assert_close(mean, (one.running_mean + other.running_mean) / 2, rtol=1e-6, atol=1e-9)
+        torch.testing.assert_close(variance, (one.running_var + other.running_var) / 2, rtol=1e-6, atol=1e-9)
 
 
 def test_the_start_is_torchs_and_the_same_for_a_seed():

@@ -51,6 +51,36 @@ def test_theorem_1_holds_on_quadratics(rule, attack):
     assert line(found)[-1] == "yes"
 
 
+def test_a_slope_above_the_known_smoothness_is_no_crossing():
+    """Curvatures above the L that is said to be known: both sides would be wrong, and nothing can be said."""
+    configuration = preset("theorem1").with_values({"steps": 6, "attack": "sf", "rule": "cwtm"})
+    training = build(configuration)
+    rows: list[dict] = []
+    result = run(training, configuration, keep=rows.append).to_json()
+    assert max(row.get("slope", 0.0) for row in rows) <= 1 + 1e-9
+    assert margin(configuration, rows, result).holds
+    with pytest.raises(InputError, match=r"L is not 0\.5"):
+        margin(configuration, rows, {**result, "smoothness": 0.5})
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_slopes_of_a_run_that_has_arrived_are_not_rounding(dtype):
+    """Near the minimum the differences are rounding errors; of condition 1, every slope is L."""
+    changes = {"steps": 60, "attack": "none", "f": 0, "rule": "average", "condition": 1.0, "dtype": dtype}
+    configuration = preset("theorem1").with_values({**changes, "schedule": "constant", "learning_rate": 0.9})
+    training = build(configuration)
+    slopes = [training.step().get("slope", 0.0) for _ in range(60)]
+    assert slopes[1] == pytest.approx(1.0, rel=1e-4)
+    assert max(slopes) <= 1 + {"float32": 1e-4, "float64": 1e-9}[dtype]
+
+
+def test_an_infinite_coefficient_times_no_variance_is_nothing():
+    given = Constants(2.0, 3.0, 0.0, 0.0, math.inf, 17, 4, 100)
+    assert given.theorem_1() == pytest.approx(4 * 2 * 3 / 100)
+    assert given.theorem_2() == pytest.approx(216 * 2 * 3 / 100)
+    assert Constants(2.0, 3.0, 1.0, 0.0, math.inf, 17, 4, 100).theorem_1() == math.inf
+
+
 def test_both_theorems_hold_on_logistic_regression():
     changes = {"model": "logistic", "dataset": "digits", "l2": 0.05, "steps": 4, "rule": "nnm+cwtm", "attack": "foe"}
     assert finished(preset("theorem1").with_values(changes)).holds

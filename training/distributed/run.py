@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from kappaguard.training.algorithm import Diverged
 from kappaguard.training.build import build, device_named
 from kappaguard.training.configuration import Configuration
 from kappaguard.training.distributed.group import join, leave
 from kappaguard.training.distributed.training import DistributedTraining
 from kappaguard.training.folder import Folder
+from kappaguard.training.messages import Diverged
 
 STEPS_BETWEEN_CHECKPOINTS = 25
 
@@ -31,9 +31,12 @@ def run_distributed(
             path = group.agree(Folder.create(out, name, configuration).path if group.rank == 0 else None)
         assert path is not None
         folder = Folder(path)
-        training.restore(path)
+        folder.require_processes(group.size)
+        begun = training.restore(path)
         if group.rank == 0:
-            folder.forget_after(training.number)
+            folder.forget_after(training.number if begun else -1)
+        if not begun:
+            training.save(path)
         status = "finished"
         try:
             while training.number < configuration.steps:

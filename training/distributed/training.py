@@ -17,10 +17,11 @@ from kappaguard.rules.base import Rule
 from kappaguard.rules.errors import InputError
 from kappaguard.search.attacks.base import Attack
 from kappaguard.search.attacks.mimic import Memory, Mimic
-from kappaguard.training.algorithm import Diverged, Settings, Training, send
+from kappaguard.training.algorithm import Settings, Training
 from kappaguard.training.distributed.cloud import aggregate, attackable, require_shardable
 from kappaguard.training.distributed.group import Group, slice_of
 from kappaguard.training.learning import Learning
+from kappaguard.training.messages import Diverged, on_server, require_range, send
 from kappaguard.training.problem import Problem
 from kappaguard.training.randomness import reseeded
 from kappaguard.training.threads import undivided
@@ -83,10 +84,12 @@ class DistributedTraining:
         settings, group, d = self.settings, self.group, self.problem.dimension
         t = self.number + 1
         if settings.exact:
-            losses = self.problem.exact(self.theta, self._gradients)
-            send(self.messages, self._gradients, settings)
+            losses = self.problem.exact(self.theta, self._gradients, learn=True)
+            self._send(0, len(self.messages))
         else:
             losses = self.problem.stochastic(self.theta, t, self._gradients, self._send)
+        square = on_server((self.messages**2).sum()).double()
+        require_range(t, float(group.total(square)) ** 0.5, settings.n, self.theta.dtype)
         shard = group.reshard(self.messages, self.problem.workers)
         m = settings.n - settings.f
         eta = None
@@ -103,8 +106,8 @@ class DistributedTraining:
         drawn = require_shardable(reseeded(self.rule, settings.seed, 5, t))
         mine = aggregate(drawn, shard, group.total).to(self.theta)
         whole = group.gather(mine, d)
-        length = float(whole.norm(dtype=torch.float64))
-        if not torch.isfinite(whole).all():
+        length = float(on_server(whole).norm(dtype=torch.float64))
+        if not np.isfinite(length):
             raise Diverged(t)
         mean = shard[:m].mean(dim=0)
         sums = torch.stack([((mine - mean) ** 2).sum(), ((shard[:m] - mean) ** 2).sum() / m]).double()
@@ -115,7 +118,7 @@ class DistributedTraining:
             self.output, self.output_step, self.least = self.theta.clone(), t - 1, length
         self.theta.sub_(whole, alpha=settings.schedule(t))
         self.number = t
-        ratio = error / variance if variance > 0 else 0.0
+        ratio = error / variance if variance > 0 else (float("inf") if error > 0 else 0.0)
         record = {"step": t, "batch_loss": loss, "rate": settings.schedule(t), "error_squared": error}
         return record | {"drift": variance, "kappa_hat": ratio} | ({} if eta is None else {"eta": eta})
 
@@ -128,7 +131,8 @@ class DistributedTraining:
         return Memory(honest.mean(dim=0), own.to(honest), torch.zeros_like(honest[:, 0]), 0)
 
     def _send(self, begin: int, end: int) -> None:
-        send(self.messages[begin:end], self._gradients[begin:end], self.settings)
+        settings = self.settings
+        send(self.messages[begin:end], self._gradients[begin:end], settings.momentum, settings.clip)
 
     def save(self, folder: Path) -> None:
         """This process's part of a checkpoint; the newest two are kept."""
@@ -152,15 +156,15 @@ class DistributedTraining:
         for old in sorted(folder.glob(f"checkpoint-{self.group.rank}of{self.group.size}-*.pt"), key=_step_of)[:-KEPT]:
             old.unlink()
 
-    def restore(self, folder: Path) -> None:
-        """Go back to the newest step of which every process has its part."""
+    def restore(self, folder: Path) -> bool:
+        """Go back to the newest step of which every process has its part; whether there is one."""
         import torch
 
         size = self.group.size
         steps = [{_step_of(path) for path in folder.glob(f"checkpoint-{rank}of{size}-*.pt")} for rank in range(size)]
         common = set.intersection(*steps)
         if not common:
-            return
+            return False
         path = folder / f"checkpoint-{self.group.rank}of{size}-{max(common)}.pt"
         content = torch.load(path, map_location=self.theta.device, weights_only=True)
         self.theta.copy_(content["theta"])
@@ -170,6 +174,7 @@ class DistributedTraining:
         self.memory = None if content["memory"] is None else Memory(**content["memory"])
         assert isinstance(self.problem, Learning)
         self.problem.statistics[:] = content["statistics"]
+        return True
 
 
 def _step_of(path: Path) -> int:

@@ -52,7 +52,8 @@ def forward(x: Tensor, weight: Tensor, bias: Tensor) -> tuple[Tensor, Tensor, Te
     seen = x.permute(0, 2, 3, 1).contiguous()
     samples, height, width, _ = seen.shape
     shape = (samples, (height - KERNEL + 1) // 2, (width - KERNEL + 1) // 2, len(weight))
-    pooled, winners = torch.empty(shape), torch.empty(shape, dtype=torch.uint8)
+    pooled = torch.empty(shape, dtype=torch.float32, device="cpu")
+    winners = torch.empty(shape, dtype=torch.uint8, device="cpu")
     arrays = [each.contiguous().numpy() for each in (seen, weight, bias)]
     blocks.forward(*seen.shape, len(weight), *arrays, pooled.numpy(), winners.numpy())
     return pooled.permute(0, 3, 1, 2), winners, seen
@@ -67,7 +68,7 @@ def backward(
     blocks = _compiled()
     assert blocks is not None
     workers, outputs = out[1].shape
-    found = torch.empty((workers, weight.numel() + outputs))
+    found = torch.empty((workers, weight.numel() + outputs), dtype=torch.float32, device="cpu")
     back = torch.empty_like(seen) if wanted else None
     given = gradient.permute(0, 2, 3, 1).contiguous()
     arrays = [each.contiguous().numpy() for each in (seen, weight, given, winners)]

@@ -14,27 +14,27 @@ typedef struct {
 /* Kernels of (outputs, channels, 5, 5) as (outputs, 5, span), span being 5 x channels filled up. */
 static void pack_by_output(Shape shape, const float *kernels, float *packed)
 {
-    long span = padded(KERNEL * shape.channels), taps = KERNEL * KERNEL;
-    for (long output = 0; output < shape.outputs; ++output)
-        for (long channel = 0; channel < shape.channels; ++channel)
-            for (long tap = 0; tap < taps; ++tap)
+    Py_ssize_t span = padded(KERNEL * shape.channels), taps = KERNEL * KERNEL;
+    for (Py_ssize_t output = 0; output < shape.outputs; ++output)
+        for (Py_ssize_t channel = 0; channel < shape.channels; ++channel)
+            for (Py_ssize_t tap = 0; tap < taps; ++tap)
                 packed[(output * KERNEL + tap / KERNEL) * span + tap % KERNEL * shape.channels + channel] =
                     kernels[(output * shape.channels + channel) * taps + tap];
 }
 
 static void unpack(Shape shape, const float *packed, float *kernels)
 {
-    long span = padded(KERNEL * shape.channels), taps = KERNEL * KERNEL;
-    for (long output = 0; output < shape.outputs; ++output)
-        for (long channel = 0; channel < shape.channels; ++channel)
-            for (long tap = 0; tap < taps; ++tap)
+    Py_ssize_t span = padded(KERNEL * shape.channels), taps = KERNEL * KERNEL;
+    for (Py_ssize_t output = 0; output < shape.outputs; ++output)
+        for (Py_ssize_t channel = 0; channel < shape.channels; ++channel)
+            for (Py_ssize_t tap = 0; tap < taps; ++tap)
                 kernels[(output * shape.channels + channel) * taps + tap] =
                     packed[(output * KERNEL + tap / KERNEL) * span + tap % KERNEL * shape.channels + channel];
 }
 
 /* to += the sum over the list of value times what is at `where`; lines are `step` apart there and `stride` in to. */
-INLINE void add_up(List list, const float *restrict from, long step, float *restrict to, long stride, int lines,
-                   int vectors)
+INLINE void add_up(List list, const float *restrict from, Py_ssize_t step, float *restrict to, Py_ssize_t stride,
+                   int lines, int vectors)
 {
     lanes sums[MOST_VECTORS];
     for (int k = 0; k < lines * vectors; ++k)
@@ -52,16 +52,16 @@ INLINE void add_up(List list, const float *restrict from, long step, float *rest
 }
 
 /* All five lines of `span` numbers. */
-INLINE void add_lines(List list, const float *from, long step, float *to, long stride, long span)
+INLINE void add_lines(List list, const float *from, Py_ssize_t step, float *to, Py_ssize_t stride, Py_ssize_t span)
 {
     if (span == LANES) {
         add_up(list, from, step, to, stride, KERNEL, 1);
         return;
     }
-    for (long line = 0; line < KERNEL; ++line) {
+    for (Py_ssize_t line = 0; line < KERNEL; ++line) {
         const float *source = from + line * step;
         float *target = to + line * stride;
-        long left = span / LANES;
+        Py_ssize_t left = span / LANES;
         for (; left >= 13; left -= 13, source += 13 * LANES, target += 13 * LANES)
             add_up(list, source, step, target, stride, 1, 13);
         for (; left >= 4; left -= 4, source += 4 * LANES, target += 4 * LANES)
@@ -75,14 +75,14 @@ INLINE void add_lines(List list, const float *from, long step, float *to, long s
 INLINE void add_kernels(Shape shape, const float *x, const float *gradient, const unsigned char *winners, List list,
                         float *sums, float *biases)
 {
-    long row = shape.width * shape.channels, span = padded(KERNEL * shape.channels);
-    long high = (shape.height - 4) / 2, across = (shape.width - 4) / 2;
-    for (long output = 0; output < shape.outputs; ++output) {
+    Py_ssize_t row = shape.width * shape.channels, span = padded(KERNEL * shape.channels);
+    Py_ssize_t high = (shape.height - 4) / 2, across = (shape.width - 4) / 2;
+    for (Py_ssize_t output = 0; output < shape.outputs; ++output) {
         float total = 0;
         list.count = 0;
-        for (long i = 0; i < high; ++i)
-            for (long j = 0; j < across; ++j) {
-                long place = (i * across + j) * shape.outputs + output, who = winners[place];
+        for (Py_ssize_t i = 0; i < high; ++i)
+            for (Py_ssize_t j = 0; j < across; ++j) {
+                Py_ssize_t place = (i * across + j) * shape.outputs + output, who = winners[place];
                 list.where[list.count] = (int)((2 * i + (who >> 1)) * row + (2 * j + (who & 1)) * shape.channels);
                 list.values[list.count] = gradient[place];
                 total += who < NOBODY ? gradient[place] : 0;
@@ -97,14 +97,14 @@ INLINE void add_kernels(Shape shape, const float *x, const float *gradient, cons
 INLINE void add_inputs(Shape shape, const float *packed, const float *gradient, const unsigned char *winners, List list,
                        float *back)
 {
-    long row = shape.width * shape.channels, span = padded(KERNEL * shape.channels);
-    long high = (shape.height - 4) / 2, across = (shape.width - 4) / 2;
-    for (long i = 0; i < high; ++i)
-        for (long j = 0; j < across; ++j)
+    Py_ssize_t row = shape.width * shape.channels, span = padded(KERNEL * shape.channels);
+    Py_ssize_t high = (shape.height - 4) / 2, across = (shape.width - 4) / 2;
+    for (Py_ssize_t i = 0; i < high; ++i)
+        for (Py_ssize_t j = 0; j < across; ++j)
             for (int who = 0; who < NOBODY; ++who) {
-                long place = (i * across + j) * shape.outputs;
+                Py_ssize_t place = (i * across + j) * shape.outputs;
                 list.count = 0;
-                for (long output = 0; output < shape.outputs; ++output) {
+                for (Py_ssize_t output = 0; output < shape.outputs; ++output) {
                     list.where[list.count] = (int)(output * KERNEL * span);
                     list.values[list.count] = gradient[place + output];
                     list.count += winners[place + output] == who;
@@ -120,18 +120,18 @@ typedef struct {
 } Room;
 
 /* A worker's kernels and biases stand in one row of `out`. */
-static CLONES void all_samples(Shape shape, long workers, const float *x, const float *gradient,
+static CLONES void all_samples(Shape shape, Py_ssize_t workers, const float *x, const float *gradient,
                                const unsigned char *winners, Room room, float *out, float *back)
 {
-    long each = shape.height * shape.width * shape.channels, own = shape.samples / workers;
-    long pooled = (shape.height - 4) / 2 * ((shape.width - 4) / 2) * shape.outputs;
-    long weights = shape.outputs * KERNEL * padded(KERNEL * shape.channels);
-    for (long worker = 0; worker < workers; ++worker) {
+    Py_ssize_t each = shape.height * shape.width * shape.channels, own = shape.samples / workers;
+    Py_ssize_t pooled = (shape.height - 4) / 2 * ((shape.width - 4) / 2) * shape.outputs;
+    Py_ssize_t weights = shape.outputs * KERNEL * padded(KERNEL * shape.channels);
+    for (Py_ssize_t worker = 0; worker < workers; ++worker) {
         float *start = out + worker * shape.outputs * (KERNEL * KERNEL * shape.channels + 1);
         float *biases = start + shape.outputs * KERNEL * KERNEL * shape.channels;
         memset(room.sums, 0, sizeof(float) * (size_t)weights);
         memset(biases, 0, sizeof(float) * (size_t)shape.outputs);
-        for (long sample = worker * own; sample < (worker + 1) * own; ++sample) {
+        for (Py_ssize_t sample = worker * own; sample < (worker + 1) * own; ++sample) {
             const float *given = gradient + sample * pooled;
             const unsigned char *won = winners + sample * pooled;
             memcpy(room.sample, x + sample * each, sizeof(float) * (size_t)each);
@@ -146,14 +146,14 @@ static CLONES void all_samples(Shape shape, long workers, const float *x, const 
     }
 }
 
-static int run_backward(Shape shape, long workers, const float *x, const float *kernels, const float *gradient,
+static int run_backward(Shape shape, Py_ssize_t workers, const float *x, const float *kernels, const float *gradient,
                         const unsigned char *winners, float *out, float *back)
 {
-    long weights = shape.outputs * KERNEL * padded(KERNEL * shape.channels);
+    Py_ssize_t weights = shape.outputs * KERNEL * padded(KERNEL * shape.channels);
     /* lines are read, and zeros added, up to the end of their last vector */
-    long each = shape.height * shape.width * shape.channels + LANES;
-    long windows = (shape.height - 4) / 2 * ((shape.width - 4) / 2);
-    long most = (windows > shape.outputs ? windows : shape.outputs) + 1;
+    Py_ssize_t each = shape.height * shape.width * shape.channels + LANES;
+    Py_ssize_t windows = (shape.height - 4) / 2 * ((shape.width - 4) / 2);
+    Py_ssize_t most = (windows > shape.outputs ? windows : shape.outputs) + 1;
     float *numbers = calloc((size_t)(2 * weights + 2 * each + most), sizeof(float));
     int *where = malloc(sizeof(int) * (size_t)most);
     if (numbers && where) {

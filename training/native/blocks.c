@@ -32,10 +32,10 @@ typedef int bits __attribute__((vector_size(4 * LANES)));
 typedef float loose __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
 
 typedef struct {
-    long samples, height, width, channels, outputs;
+    Py_ssize_t samples, height, width, channels, outputs;
 } Shape;
 
-static long padded(long count) { return (count + LANES - 1) / LANES * LANES; }
+static Py_ssize_t padded(Py_ssize_t count) { return (count + LANES - 1) / LANES * LANES; }
 
 #include "forward.h"
 #include "backward.h"
@@ -43,19 +43,22 @@ static long padded(long count) { return (count + LANES - 1) / LANES * LANES; }
 #define MOST ((Py_ssize_t)1 << 40)
 #define MOST_PER_SAMPLE ((Py_ssize_t)1 << 25)
 
-static int take(Py_buffer *view, PyObject *object, int writable, Py_ssize_t least)
+/* `bytes` is negative for a buffer of single bytes. */
+static int take(Py_buffer *view, PyObject *object, int writable, Py_ssize_t bytes)
 {
+    Py_ssize_t item = bytes < 0 ? 1 : 4, needed = bytes < 0 ? -bytes : bytes;
     if (PyObject_GetBuffer(object, view, writable ? PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE : PyBUF_C_CONTIGUOUS) < 0)
         return -1;
-    if (view->len < least) {
-        PyErr_Format(PyExc_ValueError, "a buffer of %zd bytes is too short, %zd are needed", view->len, least);
+    if (view->itemsize != item || view->len != needed) {
+        PyErr_Format(PyExc_ValueError, "a buffer has %zd bytes in items of %zd, where %zd in items of %zd are needed",
+                     view->len, view->itemsize, needed, item);
         PyBuffer_Release(view);
         return -1;
     }
     return 0;
 }
 
-/* Takes `count` buffers; `sizes` in bytes, the first `read_only` of them are not written to. */
+/* Takes `count` buffers; `sizes` as in `take`, the first `read_only` of them are not written to. */
 static int take_all(Py_buffer *views, PyObject **objects, const Py_ssize_t *sizes, int count, int read_only)
 {
     for (int place = 0; place < count; ++place)
@@ -100,13 +103,13 @@ static PyObject *forward(PyObject *self, PyObject *args)
     Shape shape;
     int status = 0;
     (void)self;
-    if (!PyArg_ParseTuple(args, "lllllOOOOO", &shape.samples, &shape.height, &shape.width, &shape.channels,
+    if (!PyArg_ParseTuple(args, "nnnnnOOOOO", &shape.samples, &shape.height, &shape.width, &shape.channels,
                           &shape.outputs, &objects[0], &objects[1], &objects[2], &objects[3], &objects[4]) ||
         check_shape(shape))
         return NULL;
     Py_ssize_t pooled = shape.samples * ((shape.height - 4) / 2) * ((shape.width - 4) / 2) * shape.outputs;
     Py_ssize_t sizes[] = {4 * shape.samples * shape.height * shape.width * shape.channels,
-                          4 * shape.outputs * shape.channels * KERNEL * KERNEL, 4 * shape.outputs, 4 * pooled, pooled};
+                          4 * shape.outputs * shape.channels * KERNEL * KERNEL, 4 * shape.outputs, 4 * pooled, -pooled};
     if (take_all(views, objects, sizes, 5, 3))
         return NULL;
     Py_BEGIN_ALLOW_THREADS
@@ -123,7 +126,7 @@ static PyObject *backward(PyObject *self, PyObject *args)
     Py_ssize_t workers;
     int status = 0;
     (void)self;
-    if (!PyArg_ParseTuple(args, "lllllnOOOOOO", &shape.samples, &shape.height, &shape.width, &shape.channels,
+    if (!PyArg_ParseTuple(args, "nnnnnnOOOOOO", &shape.samples, &shape.height, &shape.width, &shape.channels,
                           &shape.outputs, &workers, &objects[0], &objects[1], &objects[2], &objects[3], &objects[4],
                           &objects[5]) ||
         check_shape(shape))
@@ -136,7 +139,8 @@ static PyObject *backward(PyObject *self, PyObject *args)
         return NULL;
     }
     int count = objects[5] == Py_None ? 5 : 6;
-    Py_ssize_t sizes[] = {4 * inputs, 4 * weights, 4 * pooled, pooled, 4 * workers * (weights + shape.outputs), 4 * inputs};
+    Py_ssize_t gradients = workers * (weights + shape.outputs);
+    Py_ssize_t sizes[] = {4 * inputs, 4 * weights, 4 * pooled, -pooled, 4 * gradients, 4 * inputs};
     if (take_all(views, objects, sizes, count, 4))
         return NULL;
     Py_BEGIN_ALLOW_THREADS

@@ -3,11 +3,11 @@
 /* Kernels of (outputs, channels, 5, 5) as (5, 5, channels, outputs), the outputs filled up with zeros. */
 static void pack_by_tap(Shape shape, const float *kernels, float *packed)
 {
-    long wide = padded(shape.outputs), taps = KERNEL * KERNEL;
+    Py_ssize_t wide = padded(shape.outputs), taps = KERNEL * KERNEL;
     memset(packed, 0, sizeof(float) * (size_t)(taps * shape.channels * wide));
-    for (long output = 0; output < shape.outputs; ++output)
-        for (long channel = 0; channel < shape.channels; ++channel)
-            for (long tap = 0; tap < taps; ++tap)
+    for (Py_ssize_t output = 0; output < shape.outputs; ++output)
+        for (Py_ssize_t channel = 0; channel < shape.channels; ++channel)
+            for (Py_ssize_t tap = 0; tap < taps; ++tap)
                 packed[(tap * shape.channels + channel) * wide + output] =
                     kernels[(output * shape.channels + channel) * taps + tap];
 }
@@ -15,16 +15,17 @@ static void pack_by_tap(Shape shape, const float *kernels, float *packed)
 /* One window for `group` times eight outputs: twelve accumulators at the most, so that they stay in registers. Left
  * alone, the compiler loads a kernel's vector anew for each of its four uses, and loads are what there is least of:
  * with `hold`, for which a vector must be one register, it does not. */
-INLINE void window(const float *restrict x, long row, long channels, const float *restrict packed, long wide, int group,
-                   const float *restrict biases, float *restrict best, float *restrict who, int hold)
+INLINE void window(const float *restrict x, Py_ssize_t row, Py_ssize_t channels, const float *restrict packed,
+                   Py_ssize_t wide, int group, const float *restrict biases, float *restrict best,
+                   float *restrict who, int hold)
 {
     lanes sums[4][GROUP];
     for (int place = 0; place < 4; ++place)
         for (int g = 0; g < group; ++g)
             sums[place][g] = *(const loose *)(biases + LANES * g);
-    for (long line = 0; line < KERNEL; ++line) {
+    for (Py_ssize_t line = 0; line < KERNEL; ++line) {
         const float *restrict upper = x + line * row, *restrict lower = upper + row;
-        for (long tap = 0; tap < KERNEL * channels; ++tap, packed += wide) {
+        for (Py_ssize_t tap = 0; tap < KERNEL * channels; ++tap, packed += wide) {
             lanes kernels[GROUP];
             for (int g = 0; g < group; ++g) {
                 kernels[g] = *(const loose *)(packed + LANES * g);
@@ -55,21 +56,21 @@ INLINE void window(const float *restrict x, long row, long channels, const float
 }
 
 INLINE void all_windows(Shape shape, const float *restrict x, const float *restrict packed,
-                        const float *restrict biases, long first, int group, float *restrict pooled,
+                        const float *restrict biases, Py_ssize_t first, int group, float *restrict pooled,
                         unsigned char *restrict winners, int hold)
 {
-    long row = shape.width * shape.channels, high = (shape.height - 4) / 2, across = (shape.width - 4) / 2;
-    long wide = padded(shape.outputs), left = shape.outputs - first;
-    long count = left < group * LANES ? left : group * LANES;
+    Py_ssize_t row = shape.width * shape.channels, high = (shape.height - 4) / 2, across = (shape.width - 4) / 2;
+    Py_ssize_t wide = padded(shape.outputs), left = shape.outputs - first;
+    Py_ssize_t count = left < group * LANES ? left : group * LANES;
     float best[GROUP * LANES], who[GROUP * LANES];
-    for (long sample = 0; sample < shape.samples; ++sample)
-        for (long i = 0; i < high; ++i)
-            for (long j = 0; j < across; ++j) {
+    for (Py_ssize_t sample = 0; sample < shape.samples; ++sample)
+        for (Py_ssize_t i = 0; i < high; ++i)
+            for (Py_ssize_t j = 0; j < across; ++j) {
                 const float *corner = x + (sample * shape.height + 2 * i) * row + 2 * j * shape.channels;
-                long place = ((sample * high + i) * across + j) * shape.outputs + first;
+                Py_ssize_t place = ((sample * high + i) * across + j) * shape.outputs + first;
                 window(corner, row, shape.channels, packed + first, wide, group, biases + first, best, who, hold);
                 memcpy(pooled + place, best, sizeof(float) * (size_t)count);
-                for (long k = 0; k < count; ++k)
+                for (Py_ssize_t k = 0; k < count; ++k)
                     winners[place + k] = (unsigned char)who[k];
             }
 }
@@ -77,9 +78,9 @@ INLINE void all_windows(Shape shape, const float *restrict x, const float *restr
 INLINE void spread_over_groups(Shape shape, const float *x, const float *packed, const float *biases, float *pooled,
                                unsigned char *winners, int hold)
 {
-    long left = padded(shape.outputs) / LANES, first = 0;
-    for (long groups = (left + GROUP - 1) / GROUP; groups > 0; --groups) {
-        long group = (left + groups - 1) / groups;
+    Py_ssize_t left = padded(shape.outputs) / LANES, first = 0;
+    for (Py_ssize_t groups = (left + GROUP - 1) / GROUP; groups > 0; --groups) {
+        Py_ssize_t group = (left + groups - 1) / groups;
         if (group == 3)
             all_windows(shape, x, packed, biases, first, 3, pooled, winners, hold);
         else if (group == 2)
@@ -108,7 +109,7 @@ static void spread_plain(Shape shape, const float *x, const float *packed, const
 static int run_forward(Shape shape, const float *x, const float *kernels, const float *biases, float *pooled,
                        unsigned char *winners)
 {
-    long wide = padded(shape.outputs);
+    Py_ssize_t wide = padded(shape.outputs);
     float *packed = malloc(sizeof(float) * (size_t)((KERNEL * KERNEL * shape.channels + 1) * wide));
     if (!packed)
         return -1;

@@ -109,18 +109,18 @@ _NETWORK: Changes = (
 _NOISY: Changes = (("steps", 300), ("sigma", 0.3))
 
 
-def _theorem(name: str, title: str, preset: str, changes: Changes, rules: tuple[str, ...]) -> None:
-    EXPERIMENTS[name] = Experiment(title, preset, changes, rules, _THEORY, MARGIN)
+def _theorem(name: str, title: str, preset: str, changes: Changes, *more: str) -> None:
+    EXPERIMENTS[name] = Experiment(title, preset, changes, _EVERY_RULE, (*_THEORY, *more), MARGIN)
 
 
-_theorem("theorem1", "Theorem 1 on quadratics", "theorem1", (("steps", 60),), _EVERY_RULE)
-_theorem("theorem2", "Theorem 2 on quadratics", "theorem2", _NOISY, _with_pre(_BASES, "", "nnm"))
-_theorem("theorem1-cnn", "Theorem 1 on the network for MNIST (650 images)", "mnist", _NETWORK, _EVERY_RULE)
-_theorem("theorem1-logistic", "Theorem 1 on logistic regression (digits)", "theorem1", _LOGISTIC, _EVERY_RULE)
+_theorem("theorem1", "Theorem 1 on quadratics", "theorem1", (("steps", 60),))
+_theorem("theorem2", "Theorem 2 on quadratics", "theorem2", _NOISY)
+_theorem("theorem1-cnn", "Theorem 1 on the network for MNIST (650 images)", "mnist", _NETWORK, "lf")
+_theorem("theorem1-logistic", "Theorem 1 on logistic regression (digits)", "theorem1", _LOGISTIC, "lf")
 _theorem(
     "theorem2-logistic",
     "Theorem 2 on logistic regression (digits)",
     "theorem2",
     (*_LOGISTIC[:-1], ("steps", 100), ("batch", 25)),
-    _with_pre(_BASES, "", "nnm"),
+    "lf",
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,6 +15,9 @@ from kappaguard.training.reproduce.catalogue import EXPERIMENTS, MARGIN, Experim
 
 AS_IN_THE_PAPER = {"alie": "alie(positive=True)", "foe": "foe(positive=True)"}
 """The paper optimises over eta >= 0. Both signs reach a larger distance, which may be less damage, or more."""
+
+OTHERS = ("theorem2-regimes", "rates")
+"""What ``kappaguard reproduce`` knows besides, which has no cells."""
 
 PLACES = ("device", "data_dir")
 """Settings that do not change what comes out."""
@@ -52,9 +56,9 @@ class Cell:
 def experiment_named(name: str) -> Experiment:
     """The table or figure of that name."""
     if name not in EXPERIMENTS:
-        near = difflib.get_close_matches(name, EXPERIMENTS, 1)
+        near = difflib.get_close_matches(name, (*EXPERIMENTS, *OTHERS), 1)
         hint = f"did you mean {near[0]}? There" if near else "there"
-        raise InputError(f"no table or figure is called {name!r}; {hint} are {', '.join(EXPERIMENTS)}")
+        raise InputError(f"no table or figure is called {name!r}; {hint} are {', '.join((*EXPERIMENTS, *OTHERS))}")
     return EXPERIMENTS[name]
 
 
@@ -73,6 +77,14 @@ def cells_of(
         for rule in chosen_rules
         for attack in chosen_attacks
     ]
+
+
+def name_of(what: str, cells: list[Cell]) -> str:
+    """The name of an experiment's files: the same cells have the same, and others, of other settings, another."""
+    steps = "-".join(sorted({str(cell.configuration.steps) for cell in cells}))
+    seeds = len({cell.configuration.seed for cell in cells})
+    selection = hashlib.sha256("\n".join(sorted(cell.key for cell in cells)).encode()).hexdigest()
+    return f"{what}-steps{steps}-seeds{seeds}-{selection[:8]}"
 
 
 def _chosen(wanted: Iterable[str] | None, known: tuple[str, ...], what: str, name: str) -> tuple[str, ...]:

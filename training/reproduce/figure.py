@@ -11,7 +11,7 @@ from kappaguard.training.reproduce.curves import Curve
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """Okabe and Ito's: told apart with every kind of colour blindness."""
 STYLES = {"nnm": "-", "bucketing": "--", "": ":"}
-AXES = {"accuracy": "test accuracy (%)", "kappa_hat": "kappa-hat = error² / variance"}
+AXES = {"accuracy": "test accuracy (%)", "kappa_hat": "error² / variance (paper's kappa-hat squared)"}
 PATHS = re.compile(r' d="[^"]*"')
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import kappaguard
 from kappaguard.rules.errors import InputError
 from kappaguard.training.reproduce.experiments import PLACES, Cell
+from kappaguard.training.strict import dumps
 
 _TABLE = """CREATE TABLE IF NOT EXISTS cells (
     key TEXT PRIMARY KEY, experiment TEXT, configuration TEXT, result TEXT, rows TEXT, version TEXT, finished TEXT
@@ -40,8 +41,8 @@ class Ledger:
             cell.key,
             cell.experiment,
             json.dumps(cell.configuration.to_json()),
-            json.dumps(result),
-            json.dumps(rows),
+            dumps(result),
+            dumps(rows),
             kappaguard.__version__,
         )
         with closing(self._open()) as connection, connection:

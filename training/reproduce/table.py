@@ -8,8 +8,9 @@ from typing import Any
 
 from kappaguard.training.reproduce.experiments import Cell
 from kappaguard.training.reproduce.paper import paper_number_for
+from kappaguard.training.strict import largest
 
-HEADINGS = ["rule", "attack", "ours %", "paper %", "difference", "kappa-hat", "steps", "seeds"]
+HEADINGS = ["rule", "attack", "ours %", "paper %", "difference", "kappa-hat (error²/variance)", "steps", "seeds"]
 
 Done = Iterable[tuple[Cell, dict[str, Any]]]
 
@@ -23,8 +24,9 @@ def table(done: Done) -> list[list[str]]:
 
 
 def _line(cell: Cell, results: list[dict[str, Any]]) -> list[str]:
+    measured = cell.configuration.measure != "none"
     best = [100 * result["best_accuracy"] for result in results if result["best_accuracy"] is not None]
-    ratios = [result["largest_kappa_hat"] for result in results if result["largest_kappa_hat"] is not None]
+    ratio = largest([result["largest_kappa_hat"] for result in results]) if measured else None
     paper = paper_number_for(cell.configuration)
     mean = statistics.fmean(best) if best else None
     spread = f" ± {statistics.stdev(best):.2f}" if len(best) > 1 else ""
@@ -35,7 +37,7 @@ def _line(cell: Cell, results: list[dict[str, Any]]) -> list[str]:
         "" if mean is None else f"{mean:.2f}{spread}",
         "" if paper is None else f"{paper[0]:.2f} ± {paper[1]:.2f}",
         "" if paper is None or mean is None else f"{mean - paper[0]:+.2f}",
-        f"{max(ratios):.3g}" if ratios else "",
+        "" if ratio is None else f"{ratio:.3g}",
         ", ".join(map(str, steps)),
         str(len(results)),
     ]

@@ -26,7 +26,8 @@ class Constants:
 
     def theorem_1(self, weight: float = 4.0) -> float:
         """4 kappa G^2 + 4 L Delta/T; as stated it fails for T >= 4, and holds with 9 in place of the first 4."""
-        return weight * self.kappa * self.heterogeneity_squared + 4 * self.smoothness * self.gap / self.steps
+        first = product(weight, self.kappa, self.heterogeneity_squared)
+        return first + 4 * self.smoothness * self.gap / self.steps
 
     @property
     def a_2(self) -> float:
@@ -51,11 +52,23 @@ class Constants:
     def theorem_2(self) -> float:
         """36 kappa G^2 + a_2 a_kappa sigma/sqrt(T) + 216 L Delta/T + 288 L a_2 sigma/(n a_kappa T^(3/2))."""
         sigma = math.sqrt(self.noise_squared)
-        first = 36 * self.kappa * self.heterogeneity_squared
-        second = self.a_2 * self.a_kappa * sigma / math.sqrt(self.steps)
+        first = product(36, self.kappa, self.heterogeneity_squared)
+        second = product(self.a_2, self.a_kappa, sigma) / math.sqrt(self.steps)
         third = 216 * self.smoothness * self.gap / self.steps
         fourth = 288 * self.smoothness * self.a_2 * sigma / (self.n * self.a_kappa * self.steps**1.5)
         return float(first + second + third + fourth)
+
+
+def product(*factors: float) -> float:
+    """The product, where 0 times infinity is 0: an infinite kappa multiplies the variance, which is then 0 itself."""
+    return 0.0 if 0 in factors else float(math.prod(factors))
+
+
+def kappa_of(configuration: Configuration) -> float:
+    """The coefficient that a run was given, else the one that is claimed for its rule."""
+    if configuration.kappa is not None:
+        return configuration.kappa
+    return claimed_kappa(configuration.rule, configuration.n, configuration.f)
 
 
 def claimed_kappa(rule: str, n: int, f: int) -> float:
@@ -65,7 +78,7 @@ def claimed_kappa(rule: str, n: int, f: int) -> float:
 
     claim = parse(rule, f=f).claim
     if claim is None:
-        raise InputError(f"no coefficient is claimed for {rule}, and the step sizes of the theorem need one")
+        raise InputError(f"no coefficient is claimed for {rule}, and the step sizes of the theorem need one: --kappa")
     return float(evaluate(claim.expression, n, f))
 
 
@@ -80,7 +93,7 @@ def theorem_settings(configuration: Configuration, problem: Problem) -> tuple[Sc
 
     kappa = 0.0
     if configuration.algorithm == "shb":
-        kappa = claimed_kappa(configuration.rule, configuration.n, configuration.f)
+        kappa = kappa_of(configuration)
     known = problem.known()
     if known.smoothness is None or known.infimum is None:
         raise InputError(f"the step sizes of the theorems need L, which is not known for {configuration.model}")

@@ -17,6 +17,7 @@ from kappaguard.rules.errors import InputError
 from kappaguard.rules.files import write
 from kappaguard.training.configuration import Configuration
 from kappaguard.training.folder import Folder
+from kappaguard.training.strict import dumps, finite
 from kappaguard.training.theorems.margins import Margin, margin
 
 CLOSE = 1e-9
@@ -26,12 +27,15 @@ CLOSE = 1e-9
 def keep(
     out: Path, name: str, configuration: Configuration, rows: list[dict[str, Any]], result: dict[str, Any]
 ) -> Path:
-    """The folder of a run that crossed its bound."""
+    """The folder of a run that crossed its bound; one that is kept already is not kept again."""
     found = margin(configuration, rows, result)
+    for path in sorted(out.glob(f"{name}-*/crossing.json")):
+        if Folder.existing(path.parent)[1] == configuration:
+            return path.parent
     folder = Folder.create(out, name, configuration)
     for row in rows:
         folder.log(row)
-    write(folder.path / "crossing.json", json.dumps(asdict(found), indent=2) + "\n")
+    write(folder.path / "crossing.json", dumps(asdict(found), indent=2) + "\n")
     folder.finish(result)
     return folder.path
 
@@ -66,7 +70,7 @@ def replay(path: Path) -> Replay:
     except (ValueError, KeyError, TypeError):
         raise InputError(f"{path}/crossing.json is damaged") from None
     rows: list[dict[str, Any]] = []
-    result = run(build(configuration), configuration, keep=rows.append).to_json()
+    result = run(build(configuration), configuration, keep=lambda row: rows.append(finite(row))).to_json()
     stored = folder.rows()
     pairs = zip(rows, stored, strict=False)
     differing = [new["step"] for new, old in pairs if not _same(new, old)]
@@ -77,7 +81,8 @@ def replay(path: Path) -> Replay:
 
 def _same(one: dict[str, Any], other: dict[str, Any]) -> bool:
     return one.keys() == other.keys() and all(
-        math.isclose(one[key], other[key], rel_tol=CLOSE, abs_tol=1e-300) or one[key] == other[key]
-        for key in one
+        math.isclose(one[key], other[key], rel_tol=CLOSE, abs_tol=1e-300)
         if isinstance(one[key], int | float) and isinstance(other[key], int | float)
+        else one[key] == other[key]
+        for key in one
     )

@@ -13,7 +13,11 @@ from typing import Any
 
 from kappaguard.rules.errors import InputError
 from kappaguard.training.configuration import Configuration
-from kappaguard.training.theorems.constants import Constants, claimed_kappa, noise_of_batch
+from kappaguard.training.strict import largest
+from kappaguard.training.theorems.constants import Constants, kappa_of, noise_of_batch
+
+ROUNDING = {"float32": 1e-4, "float64": 1e-9}
+"""By this part of L a measured slope may exceed it."""
 
 
 @dataclass(frozen=True)
@@ -43,29 +47,31 @@ class Margin:
         return self.left <= self.corrected
 
 
-def _smoothness(steps: list[dict[str, Any]]) -> float:
-    """Where nobody knows L: 1/gamma, if the gradient was nowhere steeper than that between the points of the run."""
-    chosen = 1 / float(max(row["rate"] for row in steps))
-    steepest = max((row["slope"] for row in steps if "slope" in row), default=0.0)
-    if steepest > chosen:
+def _smoothness(configuration: Configuration, steps: list[dict[str, Any]], known: float | None) -> float:
+    """L, or 1/gamma where nobody knows L, if the gradient was nowhere steeper between the points of the run."""
+    chosen = 1 / float(max(row["rate"] for row in steps)) if known is None else known
+    steepest = largest([row["slope"] for row in steps if "slope" in row]) or 0.0
+    if known is None and steepest > chosen:
         raise InputError(f"the step size is larger than 1/L: between two points the gradient has slope {steepest:.3g}")
+    if steepest > chosen * (1 + ROUNDING[configuration.dtype]):
+        raise InputError(f"L is not {chosen:.6g}: between two points the gradient has slope {steepest:.6g}")
     return chosen
 
 
 def margin(configuration: Configuration, rows: list[dict[str, Any]], result: dict[str, Any]) -> Margin:
     """Both sides for a finished run."""
     steps = [row for row in rows if "gradient_squared" in row]
-    smoothness, infimum = result["smoothness"], result["infimum"]
-    if smoothness is None and steps:
-        smoothness = _smoothness(steps)
-    if len(steps) != configuration.steps or smoothness is None or infimum is None:
+    infimum = result["infimum"]
+    if len(steps) != configuration.steps or infimum is None:
         raise InputError(
             "the theorems can be compared with a run only if L is known and every step was measured in full"
         )
+    smoothness = _smoothness(configuration, steps, result["smoothness"])
     exact = configuration.algorithm == "gd"
     gradients = [row["gradient_squared"] for row in steps]
     left = gradients[result["output_step"]] if exact else sum(gradients) / len(gradients)
-    kappa_hat = max(row["kappa_hat"] for row in steps)
+    kappa_hat = largest([row["kappa_hat"] for row in steps])
+    assert kappa_hat is not None
 
     def constants(kappa: float) -> Constants:
         return Constants(
@@ -83,13 +89,12 @@ def margin(configuration: Configuration, rows: list[dict[str, Any]], result: dic
         return constants(kappa).theorem_1(weight) if exact else constants(kappa).theorem_2()
 
     try:
-        claimed = bound(claimed_kappa(configuration.rule, configuration.n, configuration.f), 4.0)
+        kappa: float | None = kappa_of(configuration)
     except InputError:
-        claimed = None
+        kappa = None
+    claimed = None if kappa is None else bound(kappa, 4.0)
     # with gamma chosen for the claimed kappa, Theorem 2 is stated for that one only
-    used = (
-        kappa_hat if exact or claimed is None else claimed_kappa(configuration.rule, configuration.n, configuration.f)
-    )
+    used = kappa_hat if exact or kappa is None else kappa
     stated, corrected = bound(used, 4.0), bound(used, 9.0)
     return Margin(
         configuration.rule, configuration.attack, configuration.steps, left, kappa_hat, stated, corrected, claimed
@@ -104,7 +109,7 @@ HEADINGS = [
     "stated",
     "left/stated",
     "corrected",
-    "kappa-hat",
+    "kappa-hat (error²/variance)",
     "with claimed kappa",
     "holds",
 ]

@@ -1,7 +1,8 @@
 """kappa* of Krum when n <= 3f, and how good the paper's coefficient is.
 
 Problem: the smallest kappa for which Krum (n - f neighbours, itself included) is (f, kappa)-robust, for 2f < n <= 3f.
-Statement (ours): kappa*(Krum) >= n^2 / (f (n-2f)) for all of these, with equality wherever it is certified (n <= 17).
+Statement (ours): kappa*(Krum) >= n^2 / (f (n-2f)) for all of these, with equality wherever it is certified
+    (n <= 13, and n <= 17 by verify --full).
     So the paper's 6 (n-f)/(n-2f) is too large by 6 f (n-f)/n^2 only: by 4/3 at n = 3f, for all f, and by 3/2 at most.
 Proof of the lower bound. On a line, n-2f honest vectors at f, f at -(n-2f) (mean 0, V = f (n-2f)), and the Byzantine
     ones together just below n. A Byzantine vector has its f-1 copies and the n-2f vectors at f for
@@ -72,7 +73,7 @@ def check(effort: Effort, report: Report) -> Finding:
 
 CLAIM = Claim(
     "closed-form-krum",
-    "kappa*(Krum) >= n^2/(f(n-2f)) for 2f < n <= 3f, with equality where certified (n <= 17)",
+    "kappa*(Krum) >= n^2/(f(n-2f)) for 2f < n <= 3f, with equality where certified (n <= 13; n <= 17 by --full)",
     "kappaguard",
     "proved",
     check,

@@ -9,6 +9,7 @@ from kappaguard.reports.dossier.sections.health import BEYOND
 from kappaguard.rules.errors import InputError
 from kappaguard.verify.health import zero_variance
 from kappaguard.verify.subject import subject
+from kappaguard.verify.verdict import number
 
 
 def compute(plan: Plan) -> dict[str, Any]:
@@ -24,13 +25,15 @@ def _row(plan: Plan) -> dict[str, Any]:
         found = zero_variance.CHECK.look(under)
     except InputError as error:
         return {"f": plan.f, "state": "refuses", "detail": str(error), "witness": None}
+    tried = {"tried": sum(1 for _ in zero_variance.inputs(under))}
     if found is None or found.example is None or found.example.subset is None:
-        return {"f": plan.f, "state": "stands", "detail": None, "witness": None}
+        return {"f": plan.f, "state": "stands", "detail": None, "witness": None} | tried
     witness = under.witness(found.example.array, found.example.subset, "zero-variance")
     judgement = under.judge(witness)
     if judgement.ratio <= BEYOND:
-        return {"f": plan.f, "state": "stands", "detail": found.message, "witness": None}
-    return {"f": plan.f, "state": "breaks", "detail": found.message, "witness": plan.keep(judgement.witness)}
+        return {"f": plan.f, "state": "stands", "detail": found.message, "witness": None} | tried
+    kept = {"lower": number(judgement.ratio), "witness": plan.keep(judgement.witness), "d": witness.d}
+    return {"f": plan.f, "state": "breaks", "detail": found.message} | kept
 
 
 def seconds(_: Plan) -> float:

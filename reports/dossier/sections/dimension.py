@@ -11,7 +11,7 @@ DIMENSIONS = (1, 2, 4, 16, 64)
 
 def compute(plan: Plan) -> dict[str, Any]:
     """One search for each d."""
-    return {"rows": [{"d": d} | bound(plan, d) for d in DIMENSIONS]}
+    return {"rows": [bound(plan, d) | {"d": d} for d in DIMENSIONS]}
 
 
 def seconds(plan: Plan) -> float:

@@ -23,9 +23,13 @@ def cells(plan: Plan) -> list[tuple[int, int]]:
 def compute(plan: Plan) -> dict[str, Any]:
     """One search for each pair, and the slope of the trend."""
     rows = [_cell(plan.at(n=n, f=f)) for n, f in cells(plan)]
+    return {"rows": rows, "slope": trend(rows)}
+
+
+def trend(rows: list[dict[str, Any]]) -> float | None:
+    """The slope of log ratio over log f/(n-2f), from the finite ratios."""
     finite = [row for row in rows if isinstance(row.get("lower"), float) and row["lower"] > 0]
-    slope = _slope([(row["least"], row["lower"]) for row in finite])
-    return {"rows": rows, "slope": slope}
+    return _slope([(row["least"], row["lower"]) for row in finite])
 
 
 def _cell(plan: Plan) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 from kappaguard.reports.dossier.plan import Plan
 from kappaguard.verify.health import CHECKS, examine
 from kappaguard.verify.subject import subject
+from kappaguard.verify.verdict import number
 
 BEYOND = Fraction(10**6)
 """No coefficient that anybody claims is as large as this."""
@@ -27,7 +28,9 @@ def compute(plan: Plan) -> dict[str, Any]:
             }
             for check in CHECKS
         ],
+        "lower": None if health.judgement is None else number(health.judgement.ratio),
         "witness": plan.keep(health.witness),
+        "d": None if health.witness is None else health.witness.d,
     }
 
 

@@ -24,12 +24,13 @@ def report(
     """Write the report of stored results again: index.html, report.md, results.json, witnesses and certificates."""
     from kappaguard.reports.results import read
     from kappaguard.reports.training import with_training
-    from kappaguard.reports.write import copy_files, write_report
+    from kappaguard.reports.write import copy_files, require_ours, write_report
     from kappaguard.rules.errors import InputError
 
     found = with_training(read(results), runs or (), rates)
     before = None if baseline is None else read(baseline)
     try:
+        require_ours(out)
         missing = copy_files(found, results if results.is_dir() else results.parent, out)
         path = write_report(found, out, before)
     except OSError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -49,21 +50,26 @@ def reproduce(
     from kappaguard.rules.files import write
     from kappaguard.search.engines import ENGINES
     from kappaguard.training.reproduce.catalogue import MARGIN
-    from kappaguard.training.reproduce.experiments import cells_of, experiment_named
+    from kappaguard.training.reproduce.experiments import OTHERS, cells_of, experiment_named, name_of
     from kappaguard.training.reproduce.ledger import Ledger
     from kappaguard.training.reproduce.sweep import sweep
     from kappaguard.training.reproduce.table import HEADINGS, markdown, table
 
     require_count(seeds, 1, "seeds")
-    if what == "rates":
-        _rates(steps, seeds, out)
-        return
-    if what == "theorem2-regimes":
-        _regimes(steps or 3000, out)
+    if what in OTHERS:
+        ignored: dict[str, Any] = {"--rule": rules, "--attack": attacks, "--engine": engine != "local"}
+        ignored |= {"--jobs": jobs != 1, "--address": address, "--evaluate-every": evaluate_every}
+        ignored |= {"--data-dir": data_dir, "--device": device != "auto", "--seeds": what != "rates" and seeds != 1}
+        for name in (name for name, value in ignored.items() if value):
+            raise InputError(f"{what} takes no {name}")
+        if what == "rates":
+            _rates(steps, seeds, out)
+        else:
+            _regimes(3000 if steps is None else steps, out)
         return
     given = {"steps": steps, "evaluate_every": evaluate_every, "data_dir": data_dir}
     changes: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
-    cells = cells_of(what, seeds, rules, attacks, device=device, **changes)
+    cells = _with_kappa(cells_of(what, seeds, rules, attacks, device=device, **changes))
     if engine not in ENGINES:
         raise InputError(f"no engine is called {engine!r}; there are {', '.join(ENGINES)}")
     ledger = Ledger(out / "cells.sqlite")
@@ -78,13 +84,14 @@ def reproduce(
             raise typer.Abort from None
     finished = [(cell, done[cell.key]) for cell in cells if cell.key in done]
     experiment = experiment_named(what)
-    paths = [out / f"{what}.md"]
+    name = name_of(what, cells)
+    paths = [out / f"{name}.md"]
     crossed: list[Path] = []
     headings, rows = HEADINGS, table(finished)
     if experiment.quantity == MARGIN:
         headings, rows, crossed = _margins(finished, ledger, out)
     else:
-        paths += _figure(finished, ledger, out / what, experiment)
+        paths += _figure(finished, ledger, out / name, experiment)
     print_table(headings, rows)
     write(paths[0], f"# {experiment.title}\n\n{markdown(headings, rows)}")
     typer.echo(f"Stored: {', '.join(map(str, [ledger.path, *paths]))}")
@@ -92,6 +99,29 @@ def reproduce(
         typer.echo(f"A bound is crossed: kappaguard train --replay {path}")
     if crossed:
         raise typer.Exit(1)
+
+
+def _with_kappa(cells: list[Cell]) -> list[Cell]:
+    """With the certified upper bound on kappa* where Theorem 2's step sizes need one and the paper claims none."""
+    from dataclasses import replace
+    from functools import cache
+
+    from kappaguard.rules.names import parse
+
+    @cache
+    def proved(rule: str, n: int, f: int) -> float | None:
+        from kappaguard.verify.exact import exact
+
+        upper = exact(rule, n, f).upper if parse(rule, f=f).claim is None else None
+        return None if upper is None else math.nextafter(float(upper), math.inf)
+
+    def given(cell: Cell) -> Cell:
+        own = cell.configuration
+        if own.schedule != "theorem" or own.algorithm != "shb":
+            return cell
+        return replace(cell, configuration=own.with_values({"kappa": proved(own.rule, own.n, own.f)}))
+
+    return [given(cell) for cell in cells]
 
 
 def _margins(
@@ -147,7 +177,7 @@ def _regimes(steps: int, out: Path) -> None:
     rows = [found.line() for found in regimes(steps)]
     print_table(HEADINGS, rows)
     out.mkdir(parents=True, exist_ok=True)
-    path = out / "theorem2-regimes.md"
+    path = out / f"theorem2-regimes-steps{steps}.md"
     write(path, f"# Theorem 2, term by term\n\n{markdown(HEADINGS, rows)}")
     typer.echo(f"Stored: {path}")
 
@@ -157,8 +187,11 @@ def _rates(steps: int | None, seeds: int, out: Path) -> None:
     from kappaguard.cli.output import print_table
     from kappaguard.cli.progress import counting
     from kappaguard.reports import rates
+    from kappaguard.rules.errors import InputError
 
     command = f"{rates.COMMAND}{f' --steps {steps}' if steps else ''} --seeds {seeds}"
+    if (out / rates.NAME).exists() and rates.read(out)["command"] != command:
+        raise InputError(f"{out / rates.NAME} holds the rates of other settings; choose another folder with --out")
     with counting("rates") as report:
         found = rates.measure(steps, seeds, report, command)
     print_table(rates.SLOPES, rates.slope_rows(found))

@@ -39,7 +39,7 @@ def train(
     ] = None,
     momentum: Annotated[float | None, _option("--momentum", text="beta.")] = None,
     l2: Annotated[float | None, _option("--l2", text="The factor of l2-regularisation.")] = None,
-    clip: Annotated[float | None, _option("--clip", text="The length that gradients are clipped to.")] = None,
+    clip: Annotated[str | None, _option("--clip", text="The length that gradients are clipped to, or none.")] = None,
     split: Annotated[str | None, _option("--split", text="dirichlet, iid or extreme.")] = None,
     alpha: Annotated[float | None, _option("--alpha", text="The Dirichlet parameter.")] = None,
     seed: Annotated[int | None, _option("--seed", text="Everything random follows from it.")] = None,
@@ -54,6 +54,9 @@ def train(
     heterogeneity: Annotated[float | None, _option("--heterogeneity", text="G of quadratics.")] = None,
     sigma: Annotated[float | None, _option("--sigma", text="The noise of quadratics.")] = None,
     distance: Annotated[float | None, _option("--distance", text="Of a quadratic's start.")] = None,
+    kappa: Annotated[
+        float | None, _option("--kappa", text="A proved coefficient of the rule, for the schedule theorem.")
+    ] = None,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where runs are kept.")] = Path(".kappaguard/runs"),
     resume: Annotated[Path | None, _option("--resume", text="Continue the run in this folder.")] = None,
     replay: Annotated[
@@ -71,6 +74,8 @@ def train(
     from kappaguard.training.configuration import preset as preset_named
     from kappaguard.training.folder import Folder
 
+    if clip is not None:
+        given["clip"] = _length(clip)
     if (resume or replay) is not None and (given or preset or (resume and replay)):
         raise InputError("--resume and --replay take no other settings: a run goes as it was begun")
     if replay is not None:
@@ -88,6 +93,16 @@ def train(
         _draw_split(training, configuration, folder)
     result = _run(training, configuration, folder)
     typer.echo(_json(configuration, folder, result) if as_json else _text(configuration, folder, result))
+
+
+def _length(text: str) -> float | None:
+    """What gradients are clipped to; ``none`` and 0 switch clipping off."""
+    from kappaguard.rules.errors import InputError
+
+    try:
+        return None if text.lower() == "none" else float(text) or None
+    except ValueError:
+        raise InputError(f"clip must be a number or none, got {text!r}") from None
 
 
 def _replay(path: Path) -> None:
@@ -162,12 +177,11 @@ def _run(training: Any, configuration: Configuration, folder: Any) -> Result:
 
 
 def _json(configuration: Configuration, folder: Any, result: Result) -> str:
-    import json
-
     from kappaguard import __version__
+    from kappaguard.training.strict import dumps
 
     values = {"configuration": configuration.to_json(), "folder": str(folder.path), **result.to_json()}
-    return json.dumps({**values, "version": __version__}, indent=2)
+    return dumps({**values, "version": __version__}, indent=2)
 
 
 def _text(configuration: Configuration, folder: Any, result: Result) -> str:
@@ -180,7 +194,7 @@ def _text(configuration: Configuration, folder: Any, result: Result) -> str:
     }
     if result.best_accuracy is not None:
         lines["accuracy"] = f"best {percent(result.best_accuracy)}, last {percent(result.accuracy)}"
-    output = f"theta_{result.output_step}"
+    output = "none" if result.output_step is None else f"theta_{result.output_step}"
     if result.output_loss is not None:
         output += f", loss {result.output_loss:.6g}"
     if result.output_accuracy is not None:

@@ -1,0 +1,53 @@
+"""What workers send: clipped and averaged over the steps, and within the range of numbers."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+
+WITHOUT_DOUBLE = ("mps",)
+"""Devices without float64."""
+
+
+def send(messages: Tensor, gradients: Tensor, beta: float, clip: float | None) -> None:
+    """m_i <- beta m_i + (1 - beta) g_i in place, g_i being the clipped gradients; row by row, while in the cache.
+
+    A length whose square overflows is taken in the unit of the largest entry: infinite, it would clip to zero.
+    """
+    for own, gradient in zip(messages, gradients, strict=True):
+        shrunk = 1.0
+        if clip is not None:
+            length = float(gradient.norm())
+            if not math.isfinite(length):
+                largest = float(gradient.abs().max())
+                length = largest * float((gradient / largest).norm())
+            shrunk = clip / max(clip, length)
+        own.mul_(beta).add_(gradient, alpha=(1 - beta) * shrunk)
+
+
+class Diverged(Exception):
+    """The model has left the range of numbers."""
+
+    def __init__(self, step: int) -> None:
+        super().__init__(f"diverged in step {step}")
+        self.step = step
+
+
+def require_range(t: int, length: float, n: int, dtype: torch.dtype) -> None:
+    """``Diverged`` unless the messages, ``length`` long together, can be squared and added up in their own dtype.
+
+    Attacks and rules work with squared distances; beyond that range these are infinite.
+    """
+    import torch
+
+    if not length < torch.finfo(dtype).max ** 0.5 / n:
+        raise Diverged(t)
+
+
+def on_server(messages: Tensor) -> Tensor:
+    """The messages where rules can take them: decisions need float64, which Apple's GPUs lack."""
+    return messages.cpu() if messages.device.type in WITHOUT_DOUBLE else messages
