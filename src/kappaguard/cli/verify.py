@@ -41,6 +41,7 @@ def verify(
     """Check every claim and write the report: exit code 0 if all verdicts are the recorded ones, 1 if one changed."""
     from kappaguard.reports.results import read
     from kappaguard.reports.training import with_training
+    from kappaguard.reports.write import require_ours
     from kappaguard.rules.errors import InputError
     from kappaguard.verify.claims.claim import Effort
     from kappaguard.verify.claims.registry import claims
@@ -56,6 +57,7 @@ def verify(
     shown = with_training({}, runs or (), rates)
     outcomes: list[Outcome] = []
     try:
+        require_ours(out)
         out.mkdir(parents=True, exist_ok=True)
         with nested("claims", len(every)) as bar:
             try:

@@ -113,6 +113,14 @@ def test_a_folder_that_cannot_be_written_is_a_wrong_request(listed, tmp_path, ca
     assert capsys.readouterr().err.count("\n") == 1
 
 
+def test_a_page_of_somebody_else_is_not_written_over(listed, tmp_path, capsys):
+    listed(claim())
+    (tmp_path / "index.html").write_text("precious")
+    assert main(["verify", "--out", str(tmp_path)]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+    assert (tmp_path / "index.html").read_text() == "precious"
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of another kind")
 def test_control_c_in_a_real_run(tmp_path):
     command = [sys.executable, "-m", "kappaguard", "verify", "--quick", "--out", str(tmp_path)]
