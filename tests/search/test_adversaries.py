@@ -11,6 +11,7 @@ import kappaguard as kg
 from kappaguard.search.adversaries.attacks import Attacks
 from kappaguard.search.adversaries.base import Adversary
 from kappaguard.search.adversaries.cells import CellAscent
+from kappaguard.search.adversaries.chains import Chains
 from kappaguard.search.adversaries.cma import CovarianceMatrixAdaptation
 from kappaguard.search.adversaries.evolution import DifferentialEvolution
 from kappaguard.search.adversaries.extremal import Extremal
@@ -29,6 +30,7 @@ KAPPA = {"cwmed": 1.5, "cwtm": 2 / 3, "meamed": 3.2}
 REACHED: dict[type[Adversary], float] = {
     Structured: 0.99,
     Extremal: 0.99,
+    Chains: 0.3,
     Levels: 0.99,
     CovarianceMatrixAdaptation: 0.9,
     LocalSearch: 0.9,
