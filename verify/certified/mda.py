@@ -19,6 +19,8 @@ from fractions import Fraction
 from kappaguard.verify.certified.ledger import Ledger, minus
 from kappaguard.verify.certified.rejected import demand
 
+HONEST = {"in", "out", "first", "second"}
+
 Key = tuple[int, str, str]
 Multipliers = dict[str, Fraction]
 
@@ -39,28 +41,39 @@ def count(n: int, f: int) -> int:
     return sum((n - f - q >= 2) + (n - f - q >= 1 and q >= 1) + (q >= 2) for q in range(f + 1))
 
 
-def check(n: int, f: int, key: Key, multipliers: Multipliers, kappa: Fraction) -> None:
-    """Reject unless the multipliers ``o-p`` prove kappa on the cell."""
-    q, first, second = key
-    places = [first, second]
-    sizes = {
+def sizes(n: int, f: int, key: Key) -> dict[str, int]:
+    """The roles of a cell."""
+    q, *places = key
+    return {
         "byzantine": q,
         "in": n - f - q - places.count("in"),
         "out": q - places.count("out"),
         "first": 1,
         "second": 1,
     }
-    ledger = Ledger(sizes)
-    honest = {"in", "out", "first", "second"}
-    placed = {"byzantine": "in", "in": "in", "first": first, "second": second}
-    inside = {role for role, place in placed.items() if place == "in"}
-    ledger.add_variance(kappa, honest)
-    ledger.add_square(Fraction(-1), minus(ledger.mean(inside), ledger.mean(honest)))
+
+
+def inside(key: Key) -> set[str]:
+    """The roles within W."""
+    placed = {"byzantine": "in", "in": "in", "first": key[1], "second": key[2]}
+    return {role for role, place in placed.items() if place == "in"}
+
+
+def compare(ledger: Ledger, within: set[str], multipliers: Multipliers) -> None:
+    """Take off what the multipliers say about pairs of roles within W."""
     for name, weight in multipliers.items():
         one, _, two = name.partition("-")
-        demand(one in inside and two in inside, f"{name} is not a pair of roles within the subset")
+        demand(one in within and two in within, f"{name} is not a pair of roles within the subset")
         demand(weight >= 0, f"the multiplier of {name} is negative")
-        pairs = sizes[one] * (sizes[two] - (one == two))
+        pairs = ledger.sizes.get(one, 0) * (ledger.sizes.get(two, 0) - (one == two))
         ledger.add_distances(-weight * pairs, "first", "second")
         ledger.add_distances(weight, one, two)
+
+
+def check(n: int, f: int, key: Key, multipliers: Multipliers, kappa: Fraction) -> None:
+    """Reject unless the multipliers ``o-p`` prove kappa on the cell."""
+    ledger, within = Ledger(sizes(n, f, key)), inside(key)
+    ledger.add_variance(kappa, HONEST)
+    ledger.add_square(Fraction(-1), minus(ledger.mean(within), ledger.mean(HONEST)))
+    compare(ledger, within, multipliers)
     demand(ledger.is_nonnegative(), "the form is negative somewhere")

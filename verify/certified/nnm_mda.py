@@ -36,7 +36,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from kappaguard.verify.certified.ledger import Ledger, minus
-from kappaguard.verify.certified.mda import Key, Multipliers, cells, count
+from kappaguard.verify.certified.mda import HONEST, Key, Multipliers, cells, compare, count, inside, sizes
 from kappaguard.verify.certified.rejected import demand
 
 __all__ = ["cells", "check", "count"]
@@ -45,30 +45,12 @@ __all__ = ["cells", "check", "count"]
 def check(n: int, f: int, key: Key, multipliers: Multipliers, kappa: Fraction) -> None:
     """Reject unless the multipliers ``spread``, ``widest`` and ``o-p`` prove kappa on the cell."""
     demand(f >= 1, "without Byzantine vectors there is nothing to prove")
-    q, first, second = key
-    places = [first, second]
-    sizes = {
-        "byzantine": q,
-        "in": n - f - q - places.count("in"),
-        "out": q - places.count("out"),
-        "first": 1,
-        "second": 1,
-        "center": 1,
-    }
-    ledger = Ledger(sizes)
-    placed = {"byzantine": "in", "in": "in", "first": first, "second": second}
-    inside = {role for role, place in placed.items() if place == "in"}
+    ledger, within = Ledger({**sizes(n, f, key), "center": 1}), inside(key)
     spread, widest = (multipliers.pop(name, Fraction(0)) for name in ("spread", "widest"))
     demand(spread >= 0 and widest >= 0 and spread + widest <= kappa, "spread and widest do not fit kappa")
-    for role in ("in", "out", "first", "second"):
+    for role in HONEST:
         ledger.add_distances(spread / (4 * f), role, "center")
     ledger.add_distances(widest * (n - f) / (4 * (f + 1) ** 2), "first", "second")
-    ledger.add_square(Fraction(-1), minus(ledger.mean(inside), {"center": Fraction(1)}))
-    for name, weight in multipliers.items():
-        one, _, two = name.partition("-")
-        demand(one in inside and two in inside, f"{name} is not a pair of roles within the subset")
-        demand(weight >= 0, f"the multiplier of {name} is negative")
-        pairs = sizes[one] * (sizes[two] - (one == two))
-        ledger.add_distances(-weight * pairs, "first", "second")
-        ledger.add_distances(weight, one, two)
+    ledger.add_square(Fraction(-1), minus(ledger.mean(within), {"center": Fraction(1)}))
+    compare(ledger, within, multipliers)
     demand(ledger.is_nonnegative(), "the form is negative somewhere")
