@@ -115,9 +115,11 @@ def enter(x: Array | Sequence[Any]) -> tuple[Array, Callable[[Array], Array]]:
     if type(x) is np.ndarray and x.dtype in _FLOATS:
         return x, _same
     torch = sys.modules.get("torch")
-    plain = (torch.float32, torch.float64) if torch else ()
-    array = x if torch and isinstance(x, torch.Tensor) and x.dtype in plain else as_array(x)
-    if torch is None or type(array) is not torch.Tensor or array.dtype not in plain or array.device.type != "cpu":
+    given: Any = x
+    array = given if torch and type(x) is torch.Tensor and given.is_floating_point() else as_array(x)
+    if torch is None or type(array) is not torch.Tensor or not array.is_cpu:
+        return array, _same
+    if array.dtype not in (torch.float32, torch.float64):
         return array, _same
     if torch._C._functorch.is_functorch_wrapped_tensor(array):
         return array, _same

@@ -16,6 +16,10 @@ from kappaguard.rules.arrays import Array, device_of, is_exact, namespace
 from kappaguard.rules.base import Rule
 from kappaguard.rules.cloud import Cloud
 
+LONG = 100_000
+"""From this many coordinates on, all threads of the linear-algebra library are quicker than one pass that also looks
+for NaN and infinity."""
+
 
 @dataclass(frozen=True)
 class Average(Rule):
@@ -29,19 +33,37 @@ class Average(Rule):
 
     def aggregate(self, cloud: Cloud) -> Array:
         """The mean of the points."""
-        n = cloud.n
-        if cloud.mixing is None and native.applies(cloud.base):
-            with np.errstate(over="ignore", invalid="ignore"):
-                mean = _uniform(n, cloud.base.dtype).dot(cloud.base)
-                # NaN and infinity show in the result: the input is looked at only if there is one
-                if math.isfinite(mean.dot(mean)):
-                    return mean
-        if is_exact(cloud.base):
-            return cloud.combine(np.full(n, Fraction(1, n), dtype=object))
-        xp = namespace(cloud.base)
-        return cloud.combine(xp.full(n, 1.0 / n, dtype=xp.float64, device=device_of(cloud.base)))
+        x = cloud.base
+        if cloud.mixing is None and native.applies(x):
+            mean, finite = _mean(x)
+            if finite:
+                return mean
+        return cloud.combine(_weights(cloud))
+
+
+def _mean(x: NDArray[Any]) -> tuple[NDArray[Any], bool]:
+    """The mean of the rows, and whether it is finite."""
+    n, d = x.shape
+    if d < LONG:
+        return native.combine(_uniform(n, _DOUBLE), x)
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = _uniform(n, x.dtype).dot(x)
+        return mean, math.isfinite(mean.dot(mean))
+
+
+def _weights(cloud: Cloud) -> Array:
+    n = cloud.n
+    if is_exact(cloud.base):
+        return np.full(n, Fraction(1, n), dtype=object)
+    if isinstance(cloud.base, np.ndarray):
+        return _uniform(n, _DOUBLE)
+    xp = namespace(cloud.base)
+    return xp.full(n, 1.0 / n, dtype=xp.float64, device=device_of(cloud.base))
 
 
 @lru_cache(maxsize=64)
 def _uniform(n: int, dtype: np.dtype[Any]) -> NDArray[Any]:
     return np.full(n, 1.0 / n, dtype=dtype)
+
+
+_DOUBLE = np.dtype(np.float64)

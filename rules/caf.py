@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from kappaguard.rules.arrays import Array, bounded, namespace
 from kappaguard.rules.base import Rule, Traits
@@ -37,6 +41,8 @@ class CovarianceFilter(Rule):
         require_minority(self.name, n, self.f)
         distances = cloud.distances
         xp = namespace(distances)
+        if isinstance(distances, np.ndarray) and distances.ndim == 2 and np.isfinite(distances.sum()):
+            return cloud.combine(_filtered(distances, n - 2 * self.f))
         infinite = xp.isinf(distances)
         unseen = xp.sum(xp.astype(infinite, xp.int64), axis=-1)
         clean = xp.where(infinite, xp.zeros_like(distances), distances)
@@ -56,6 +62,33 @@ class CovarianceFilter(Rule):
             weights = xp.where(going[..., None], weights * kept, weights)
             going = going & (most[..., 0] > 0) & (xp.sum(weights, axis=-1) > n - 2 * self.f)
         return cloud.combine(best)
+
+
+def _filtered(distances: NDArray[np.float64], enough: int) -> NDArray[np.float64]:
+    """The weights of the flattest mean for one matrix of finite distances: the steps of ``aggregate`` on the vectors
+    that still have weight, in a third of the time that masks take where matrices are small."""
+    left, weights, seen = np.arange(len(distances)), np.ones(len(distances)), distances
+    best, least = weights / len(weights), math.inf
+    while (total := weights.sum()) > enough:
+        unit = seen.max() or 1.0
+        share = weights / total
+        half = seen / (2 * unit)
+        to_mean = half @ share
+        gram = to_mean[:, None] + (to_mean - to_mean @ share) - half
+        root = np.sqrt(share)
+        values, vectors = np.linalg.eigh(root[:, None] * gram * root)
+        spread = max(values[-1], 0.0) * unit
+        if spread < least:
+            least, best = spread, np.zeros_like(best)
+            best[left] = share
+        projection = (gram @ (root * vectors[:, -1])) ** 2
+        most = projection.max()
+        if not most > 0:
+            break
+        weights = weights * (1 - projection / most)
+        stays = weights > 0
+        left, weights, seen = left[stays], weights[stays], seen[stays][:, stays]
+    return best
 
 
 def _principal(distances: Array, weights: Array) -> tuple[Array, Array, Array]:

@@ -95,6 +95,10 @@ class Cloud:
         """``weights @ points`` for weights of shape (..., n)."""
         if self.mixing is not None:
             weights = namespace(weights).matmul(weights[..., None, :], self.mixing)[..., 0, :]
+        if weights.ndim == 1 and native.applies(self.base):
+            result, finite = native.combine(weights, self.base)
+            if finite:
+                return result
         return _mix(weights[..., None, :], self.base)[..., 0, :]
 
     def select(self, index: Array) -> Array:
@@ -162,10 +166,7 @@ def _mix(mixing: Array, x: Array) -> Array:
         return xp.matmul(mixing, x)
     weights = xp.astype(mixing, x.dtype, copy=False)
     with np.errstate(invalid="ignore", over="ignore"):
-        if mixing.shape == (1, x.shape[-2]) and native.applies(x):
-            result = native.combine(mixing[0], x)[None]
-        else:
-            result = _sparse_product(weights, x) if _is_sparse(weights, x) else xp.matmul(weights, x)
+        result = _sparse_product(weights, x) if _is_sparse(weights, x) else xp.matmul(weights, x)
         # a sum is finite only if all its terms are, and much cheaper to look at
         if bool(xp.isfinite(xp.sum(result))) or bool(xp.all(xp.isfinite(result))):
             return result

@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, lru_cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -79,7 +80,9 @@ def _spread(x: NDArray[Any], work: Callable[[int, int], Any]) -> list[Any]:
     if parts == 1:
         return [work(0, x.shape[1])]
     bounds = [x.shape[1] * part // parts for part in range(parts + 1)]
-    return list(_pool(os.getpid()).map(work, bounds[:-1], bounds[1:]))
+    pool = _pool(os.getpid())
+    others = [pool.submit(work, *ends) for ends in pairwise(bounds[1:])]
+    return [work(0, bounds[1]), *(other.result() for other in others)]
 
 
 def squared_distances(x: NDArray[Any]) -> NDArray[np.float64]:
@@ -155,19 +158,20 @@ def squared_lengths(x: NDArray[Any]) -> NDArray[np.float64]:
     return total
 
 
-def combine(weights: NDArray[np.float64], x: NDArray[Any]) -> NDArray[Any]:
-    """weights @ x for one row of weights; rows of weight zero are not looked at."""
+def combine(weights: NDArray[np.float64], x: NDArray[Any]) -> tuple[NDArray[Any], bool]:
+    """weights @ x for one row of weights, and whether all of it is finite; rows of weight zero are not looked at."""
     kernels = _compiled()
     assert kernels is not None
     n, d = x.shape
-    given = np.ascontiguousarray(weights, dtype=np.float64)
+    given = np.asarray(weights, dtype=np.float64, order="C")
     out = np.empty(d, dtype=x.dtype)
+    if x.size < 2 * ENTRIES_PER_THREAD:
+        return out, not kernels.combine(x, x.itemsize, n, d, 0, d, given, out)
 
-    def part(begin: int, end: int) -> None:
-        kernels.combine(x, x.itemsize, n, d, begin, end, given, out)
+    def part(begin: int, end: int) -> bool:
+        return bool(kernels.combine(x, x.itemsize, n, d, begin, end, given, out))
 
-    _spread(x, part)
-    return out
+    return out, not any(_spread(x, part))
 
 
 def median_weights(

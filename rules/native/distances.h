@@ -69,14 +69,54 @@ static CLONES void NAME(squares)(const REAL *restrict x, long n, long d, long be
     }
 }
 
-/* out = sum over the listed rows of weight * row, four rows at a time; other rows are not touched. */
-static CLONES void NAME(combine)(const REAL *restrict x, long d, long begin, long end, const long *restrict rows,
-                                 const double *restrict weights, long count, REAL *restrict out)
+typedef REAL NAME(vector) __attribute__((vector_size(32), aligned(sizeof(REAL)), may_alias));
+
+/* out = sum over the listed rows of weight * row; other rows are not touched. Returns whether a sum is not finite.
+ * The sums of a strip of columns stay in registers while the rows go by: the way for few rows. */
+static CLONES int NAME(combine_few)(const REAL *restrict x, long d, long begin, long end, const long *restrict rows,
+                                    const double *restrict weights, long count, REAL *restrict out)
 {
-    memset(out + begin, 0, sizeof(REAL) * (size_t)(end - begin));
-    for (long start = begin; start < end; start += COMBINED) {
-        long width = end - start < COMBINED ? end - start : COMBINED;
+    enum { LANES = 32 / sizeof(REAL), STRIP = STRIP_VECTORS * LANES };
+    NAME(vector) infinite = {0};
+    REAL rest = 0;
+    long k = begin;
+    for (; k + STRIP <= end; k += STRIP) {
+        NAME(vector) sums[STRIP_VECTORS];
+        for (int i = 0; i < STRIP_VECTORS; ++i)
+            sums[i] = (NAME(vector)){0};
+        for (long r = 0; r < count; ++r) {
+            const REAL *source = x + rows[r] * d + k;
+            const REAL weight = (REAL)weights[r];
+            for (int i = 0; i < STRIP_VECTORS; ++i)
+                sums[i] += weight * *(const NAME(vector) *)(source + i * LANES);
+        }
+        for (int i = 0; i < STRIP_VECTORS; ++i) {
+            *(NAME(vector) *)(out + k + i * LANES) = sums[i];
+            infinite += sums[i] - sums[i];
+        }
+    }
+    for (; k < end; ++k) {
+        REAL sum = 0;
+        for (long r = 0; r < count; ++r)
+            sum += (REAL)weights[r] * x[rows[r] * d + k];
+        out[k] = sum;
+        rest += sum - sum;
+    }
+    for (int lane = 0; lane < LANES; ++lane)
+        rest += infinite[lane];
+    return !(rest == 0);
+}
+
+/* The same, four rows at a time over a block of columns whose sums stay in cache: the way for many rows. */
+static CLONES int NAME(combine_many)(const REAL *restrict x, long d, long begin, long end, const long *restrict rows,
+                                     const double *restrict weights, long count, REAL *restrict out)
+{
+    const long most = COMBINED_BYTES / (long)sizeof(REAL);
+    int infinite = 0;
+    for (long start = begin; start < end; start += most) {
+        long width = end - start < most ? end - start : most;
         REAL *restrict sums = out + start;
+        memset(sums, 0, sizeof(REAL) * (size_t)width);
         long r = 0;
         for (; r + 4 <= count; r += 4) {
             const REAL *restrict a = x + rows[r] * d + start, *restrict b = x + rows[r + 1] * d + start;
@@ -91,5 +131,15 @@ static CLONES void NAME(combine)(const REAL *restrict x, long d, long begin, lon
             for (long k = 0; k < width; ++k)
                 sums[k] += u * a[k];
         }
+        for (long k = 0; k < width; ++k)
+            infinite |= !(sums[k] - sums[k] == 0);
     }
+    return infinite;
+}
+
+static int NAME(combine)(const REAL *x, long d, long begin, long end, const long *rows, const double *weights,
+                         long count, REAL *out)
+{
+    return count <= FEW_ROWS ? NAME(combine_few)(x, d, begin, end, rows, weights, count, out)
+                             : NAME(combine_many)(x, d, begin, end, rows, weights, count, out);
 }

@@ -18,7 +18,9 @@
 
 #define WIDTH 256
 #define MAX_SPAN 256
-#define COMBINED 2048
+#define COMBINED_BYTES 16384
+#define STRIP_VECTORS 8
+#define FEW_ROWS 32
 
 /* How many columns of `rows` rows of doubles fit into half of a second-level cache, as a multiple of eight. */
 static long span_for(long rows)
@@ -263,20 +265,19 @@ static PyObject *combine(PyObject *self, PyObject *args)
     const double *all = buffers.views[1].buf;
     long *rows = malloc(sizeof(long) * (size_t)n), count = 0;
     double *weights = malloc(sizeof(double) * (size_t)n);
-    if (rows && weights) {
+    int status = rows && weights ? 0 : -1;
+    if (status == 0) {
         for (long row = 0; row < n; ++row)
             if (all[row] != 0) {
                 rows[count] = row;
                 weights[count++] = all[row];
             }
         Py_BEGIN_ALLOW_THREADS
-        if (itemsize == 4)
-            combine_single(buffers.views[0].buf, d, begin, end, rows, weights, count, buffers.views[2].buf);
-        else
-            combine_double(buffers.views[0].buf, d, begin, end, rows, weights, count, buffers.views[2].buf);
+        status = itemsize == 4
+                     ? combine_single(buffers.views[0].buf, d, begin, end, rows, weights, count, buffers.views[2].buf)
+                     : combine_double(buffers.views[0].buf, d, begin, end, rows, weights, count, buffers.views[2].buf);
         Py_END_ALLOW_THREADS
     }
-    int status = rows && weights ? 0 : -1;
     free(rows);
     free(weights);
     return finish(&buffers, status);
@@ -304,7 +305,7 @@ static PyObject *median(PyObject *self, PyObject *args)
 }
 
 static PyMethodDef methods[] = {
-    {"combine", combine, METH_VARARGS, "The sum of weights times rows, over some columns, into out."},
+    {"combine", combine, METH_VARARGS, "The sum of weights times rows, over some columns, into out; returns whether any is not finite."},
     {"squares", squares, METH_VARARGS, "Adds the sums of squares of the rows over some columns to out."},
     {"median", median, METH_VARARGS, "Weights of the geometric median; returns whether the case is left to Python."},
     {"gram", gram, METH_VARARGS, "Adds the Gram matrix (lower triangle) of the rows less the first row, over some columns, to out."},

@@ -292,15 +292,38 @@ def test_neighbour_sets_survive_a_large_offset(seed, n, f, d):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize(("n", "d"), [(1, 3000), (3, 2047), (17, 2048), (17, 2049), (40, 60_001)])
+@pytest.mark.parametrize(
+    ("n", "d"), [(1, 3000), (3, 2047), (17, 2048), (17, 2049), (32, 4097), (33, 4097), (40, 60_001)]
+)
 def test_combine(n, d, dtype):
     """Against NumPy's product in double; rows of weight zero may hold anything."""
     generator = np.random.default_rng([n, d])
     x = generator.standard_normal((n, d)).astype(dtype)
     weights = generator.standard_normal(n)
-    expected = weights @ x.astype(np.float64)
-    assert np.allclose(native.combine(weights, x), expected, atol=1e-5 if dtype == np.float32 else 1e-13)
+    tolerance = 1e-5 if dtype == np.float32 else 1e-13
+    result, finite = native.combine(weights, x)
+    assert finite
+    assert np.allclose(result, weights @ x.astype(np.float64), atol=tolerance)
     if n > 1:
         weights[1], x[1] = 0.0, np.inf
-        others = np.delete(weights, 1) @ np.delete(x, 1, axis=0).astype(np.float64)
-        assert np.allclose(native.combine(weights, x), others, atol=1e-5 if dtype == np.float32 else 1e-13)
+        others, finite = native.combine(weights, x)
+        assert finite
+        expected = np.delete(weights, 1) @ np.delete(x, 1, axis=0).astype(np.float64)
+        assert np.allclose(others, expected, atol=tolerance)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n", [2, 17, 32, 33, 40])
+@pytest.mark.parametrize("d", [2048, 2111, 400_003])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_combine_sees_every_entry_that_is_not_finite(n, d, dtype, value):
+    """In the first and last column, and in the last column of the last whole strip."""
+    x = np.ones((n, d), dtype=dtype)
+    weights = np.full(n, 1 / n)
+    for column in (0, d // 64 * 64 - 1, d - 1):
+        x[n // 2, column] = value
+        result, finite = native.combine(weights, x)
+        assert not finite
+        assert np.isfinite(np.delete(result, column)).all()
+        x[n // 2, column] = 1
+    assert native.combine(weights, x)[1]
