@@ -9,9 +9,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from kappaguard.rules import native
 from kappaguard.rules.arrays import Array, bounded, device_of, in_double, namespace
 from kappaguard.rules.cloud import Cloud
+from kappaguard.rules.distances import is_safe
 
 WIDEST = 1e2
 """Up to this ratio of the largest to the smallest distance, directions follow from squared distances."""
@@ -62,6 +65,10 @@ def view_from(cloud: Cloud, pivot: Array) -> View:
 def _from_points(cloud: Cloud, pivot: Array, apart: Array) -> Array:
     """V from the coordinates: difference to the pivot, scaled to length one, multiplied out block by block."""
     points = cloud.points
+    if native.applies(points):
+        found = _from_inner_products(native.gram_about(points, points[int(pivot)], points[:0]), apart)
+        if found is not None:
+            return found
     xp = namespace(points)
     total = xp.zeros((*apart.shape, apart.shape[-1]), dtype=xp.float64, device=device_of(points))
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
@@ -71,6 +78,15 @@ def _from_points(cloud: Cloud, pivot: Array, apart: Array) -> Array:
             unit = part / longest[..., None] / length[..., None]
             total = total + xp.matmul(unit, xp.matrix_transpose(unit))
     return total
+
+
+def _from_inner_products(gram: NDArray[np.float64], apart: NDArray[np.bool_]) -> NDArray[np.float64] | None:
+    """V from the inner products of differences to the pivot; None where their squares overflow or vanish."""
+    squares = np.where(apart, gram.diagonal(), 1.0)
+    if not is_safe(squares):
+        return None
+    lengths = np.sqrt(squares)
+    return gram / lengths[:, None] / lengths
 
 
 def _offset(block: Array, pivot: Array, apart: Array) -> Array:

@@ -64,18 +64,35 @@ class State(NamedTuple):
 def median_weights(cloud: Cloud) -> Array:
     """The weights of the minimiser: by the compiled search where it applies, else as ``minimise`` finds them."""
     distances = cloud.distances
-    if isinstance(distances, np.ndarray):
-        weights = native.median_weights(distances, WIDEST, COLLINEAR, TOLERANCE, MOST_STEPS, HALVINGS)
-        if weights is not None:
-            return weights
-    return minimise(cloud).weights
+    if not isinstance(distances, np.ndarray) or distances.ndim > 2:
+        return minimise(cloud).weights
+    weights = native.median_weights(distances, WIDEST, COLLINEAR, TOLERANCE, MOST_STEPS, HALVINGS)
+    if weights is not None:
+        return weights
+    view = _central_view(cloud)
+    if view.active.all():
+        weights = native.median_weights_seen(
+            view.radius, view.directions, int(view.pivot), COLLINEAR, TOLERANCE, MOST_STEPS, HALVINGS
+        )
+    return _minimise(cloud, view).weights if weights is None else weights
 
 
 def minimise(cloud: Cloud) -> Solution:
     """The weights, which sum to one, of the point with the smallest sum of distances."""
+    return _minimise(cloud, _central_view(cloud))
+
+
+def _central_view(cloud: Cloud) -> View:
+    """The view from the vector with the smallest sum of distances."""
     view = view_from(cloud, _medoid(cloud.distances))
-    if view.wide:
-        view = view_from(cloud, _better_vertex(view))
+    if not view.wide:
+        return view
+    better = _better_vertex(view)
+    same = bool(namespace(better).all(better == view.pivot))
+    return view if same else view_from(cloud, better)
+
+
+def _minimise(cloud: Cloud, view: View) -> Solution:
     xp = namespace(view.radius)
     on_line = _collinear(view)
     start, at_vertex = _leave_pivot(view)

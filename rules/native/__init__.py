@@ -27,6 +27,9 @@ ENTRIES_PER_THREAD = 1 << 18
 FEW_VECTORS = 128
 """Up to this many vectors the geometric median is found by the compiled search."""
 
+HEAD = 16
+"""So many entries tell which rows may be equal."""
+
 CANCELLED = 1e-2
 """A squared distance below this part of the two squared norms lost digits to cancellation and is formed anew."""
 
@@ -89,8 +92,38 @@ def squared_distances(x: NDArray[Any]) -> NDArray[np.float64]:
     """Squared distances between the rows of x, in float64, each to about 1e-13 of itself.
 
     From the Gram matrix about row 0, G: D_ij = G_ii + G_jj - 2 G_ij, and D_0j = G_jj. A pair where that cancels
-    (equal rows, or all the others while row 0 is far away) is formed again from differences.
+    (nearly equal rows, or all the others while row 0 is far away) is formed again from differences. Equal rows at the
+    end or the beginning, which Byzantine workers like to send, are looked at once.
     """
+    alike = _repeated_rows(x)
+    if alike is None:
+        return _distinct_distances(x)
+    kept, place = alike
+    result: NDArray[np.float64] = _distinct_distances(x[kept])[np.ix_(place, place)]
+    return result
+
+
+def _repeated_rows(x: NDArray[Any]) -> tuple[slice, NDArray[np.intp]] | None:
+    """A range of rows that has all others too, and where in it each row is found; None if there is none."""
+    heads = [row.tobytes() for row in x[:, :HEAD]]
+    if len(set(heads)) == len(heads):
+        return None
+    for order in (range(len(x)), range(len(x) - 1, -1, -1)):
+        first: dict[bytes, int] = {}
+        twin = [first.setdefault(heads[row], row) for row in order]
+        distinct = len(first)
+        chosen = list(order)[:distinct]
+        if set(first.values()) != set(chosen):
+            continue
+        pairs = zip(order, twin, strict=True)
+        if all(row == other or np.array_equal(x[row], x[other]) for row, other in pairs):
+            low = min(chosen)
+            where = np.array([other - low for _, other in sorted(zip(order, twin, strict=True))])
+            return slice(low, low + distinct), where
+    return None
+
+
+def _distinct_distances(x: NDArray[Any]) -> NDArray[np.float64]:
     kernels = _compiled()
     assert kernels is not None
     n, d = x.shape
@@ -117,6 +150,29 @@ def squared_distances(x: NDArray[Any]) -> NDArray[np.float64]:
         distances[rows, columns] = again
         distances[columns, rows] = again
     return distances
+
+
+def gram_about(x: NDArray[Any], centre: NDArray[Any], extra: NDArray[Any]) -> NDArray[np.float64]:
+    """The inner products of all x_i - centre and of the rows of ``extra``, in float64.
+
+    Each is right to 1e-15 of the two lengths.
+    """
+    kernels = _compiled()
+    assert kernels is not None
+    kept, place = _repeated_rows(x) or (slice(len(x)), np.arange(len(x)))
+    distinct, count = x[kept], len(extra)
+    n, d = distinct.shape
+    others = [np.ascontiguousarray(each, dtype=x.dtype) for each in (centre, extra)]
+
+    def gram(begin: int, end: int) -> NDArray[np.float64]:
+        part = np.zeros((n + count, n + count))
+        kernels.gram_about(distinct, x.itemsize, n, d, begin, end, *others, count, part)
+        return part
+
+    lower: NDArray[np.float64] = sum(_spread(distinct, gram))
+    index = np.concatenate([place, np.arange(n, n + count)])
+    result: NDArray[np.float64] = (lower + np.tril(lower, -1).T)[np.ix_(index, index)]
+    return result
 
 
 def distances_from(x: NDArray[Any], row: int) -> NDArray[np.float64]:
@@ -184,6 +240,26 @@ def median_weights(
     weights = np.empty(len(distances))
     square = np.ascontiguousarray(distances)
     left = kernels.median(square, len(square), widest, collinear, tolerance, most_steps, halvings, weights)
+    return None if left else weights
+
+
+def median_weights_seen(
+    radius: NDArray[np.float64],
+    directions: NDArray[np.float64],
+    pivot: int,
+    collinear: float,
+    tolerance: float,
+    most_steps: int,
+    halvings: int,
+) -> NDArray[np.float64] | None:
+    """The same from the distances of all vectors from one, and the inner products of their directions."""
+    kernels = _compiled()
+    n = len(radius)
+    if kernels is None or directions.shape != (n, n) or n > FEW_VECTORS:
+        return None
+    weights = np.empty(n)
+    seen = np.ascontiguousarray(radius), np.ascontiguousarray(directions)
+    left = kernels.median_seen(*seen, n, pivot, collinear, tolerance, most_steps, halvings, weights)
     return None if left else weights
 
 

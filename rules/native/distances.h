@@ -18,16 +18,20 @@ static CLONES void NAME(widen)(const REAL *restrict x, long rows, long d, long s
     }
 }
 
-/* The lower triangle of the Gram matrix of the rows 1 .. n - 1, each less row 0. */
-static int NAME(gram)(const REAL *x, long n, long d, long begin, long end, double *out)
+/* The lower triangle of the Gram matrix of n rows, each less the centre, and of further rows as they are. */
+static int NAME(gram)(const REAL *x, long n, long d, long begin, long end, const REAL *centre, const REAL *extra,
+                      long count, double *out)
 {
-    long rows = n - 1, padded = rows + 3, span = span_for(padded);
+    long rows = n + count, padded = rows + 3, span = span_for(padded);
     double *block = aligned_alloc(64, sizeof(double) * (size_t)(padded * span));
     if (!block)
         return -1;
     memset(block, 0, sizeof(double) * (size_t)(padded * span));
     for (long start = begin; start < end; start += span) {
-        NAME(widen)(x + d, rows, d, start, end - start < span ? end - start : span, span, x, block);
+        long width = end - start < span ? end - start : span;
+        NAME(widen)(x, n, d, start, width, span, centre, block);
+        if (count > 0)
+            NAME(widen)(extra, count, d, start, width, span, NULL, block + n * span);
         accumulate_gram(block, rows, span, out);
     }
     free(block);

@@ -105,7 +105,7 @@ static CLONES void accumulate_pairs(const double *restrict block, long span, con
 
 #include "median.h"
 
-enum { MOST_BUFFERS = 3 };
+enum { MOST_BUFFERS = 4 };
 
 #define MOST_ROWS ((Py_ssize_t)1 << 20)
 #define MOST_COLUMNS ((Py_ssize_t)1 << 38)
@@ -147,6 +147,22 @@ static int check_shape(Py_ssize_t itemsize, Py_ssize_t n, Py_ssize_t d, Py_ssize
     return -1;
 }
 
+static int check_row(Py_ssize_t row, Py_ssize_t n)
+{
+    if (0 <= row && row < n)
+        return 0;
+    PyErr_SetString(PyExc_ValueError, "there is no row of that number");
+    return -1;
+}
+
+static int check_extra(Py_ssize_t count)
+{
+    if (0 <= count && count <= MOST_ROWS)
+        return 0;
+    PyErr_SetString(PyExc_ValueError, "the number of further rows is out of bounds");
+    return -1;
+}
+
 static int check_count(Py_ssize_t count)
 {
     if (0 <= count && count <= MOST_ROWS * MOST_ROWS)
@@ -167,9 +183,34 @@ static PyObject *gram(PyObject *self, PyObject *args)
     if (check_shape(itemsize, n, d, begin, end) || take(&buffers, x, 0, itemsize * n * d) ||
         take(&buffers, out, 1, (Py_ssize_t)sizeof(double) * (n - 1) * (n - 1)))
         return finish(&buffers, -1);
+    const char *first = buffers.views[0].buf, *others = first + itemsize * d;
     Py_BEGIN_ALLOW_THREADS
-    status = itemsize == 4 ? gram_single(buffers.views[0].buf, n, d, begin, end, buffers.views[1].buf)
-                           : gram_double(buffers.views[0].buf, n, d, begin, end, buffers.views[1].buf);
+    status = itemsize == 4
+                 ? gram_single((const float *)others, n - 1, d, begin, end, (const float *)first, NULL, 0, buffers.views[1].buf)
+                 : gram_double((const double *)others, n - 1, d, begin, end, (const double *)first, NULL, 0,
+                               buffers.views[1].buf);
+    Py_END_ALLOW_THREADS
+    return finish(&buffers, status);
+}
+
+static PyObject *gram_about(PyObject *self, PyObject *args)
+{
+    PyObject *x, *centre, *extra, *out;
+    Py_ssize_t itemsize, n, d, begin, end, count;
+    Buffers buffers = {.count = 0};
+    int status = 0;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "OnnnnnOOnO", &x, &itemsize, &n, &d, &begin, &end, &centre, &extra, &count, &out))
+        return NULL;
+    if (check_shape(itemsize, n, d, begin, end) || check_extra(count) || take(&buffers, x, 0, itemsize * n * d) ||
+        take(&buffers, centre, 0, itemsize * d) || take(&buffers, extra, 0, itemsize * count * d) ||
+        take(&buffers, out, 1, (Py_ssize_t)sizeof(double) * (n + count) * (n + count)))
+        return finish(&buffers, -1);
+    Py_BEGIN_ALLOW_THREADS
+    status = itemsize == 4 ? gram_single(buffers.views[0].buf, n, d, begin, end, buffers.views[1].buf,
+                                         buffers.views[2].buf, count, buffers.views[3].buf)
+                           : gram_double(buffers.views[0].buf, n, d, begin, end, buffers.views[1].buf,
+                                         buffers.views[2].buf, count, buffers.views[3].buf);
     Py_END_ALLOW_THREADS
     return finish(&buffers, status);
 }
@@ -304,11 +345,35 @@ static PyObject *median(PyObject *self, PyObject *args)
     return finish(&buffers, status);
 }
 
+static PyObject *median_seen(PyObject *self, PyObject *args)
+{
+    PyObject *radius, *directions, *weights;
+    Py_ssize_t n, pivot, most_steps, halvings;
+    double collinear, tolerance;
+    Buffers buffers = {.count = 0};
+    int status = 0;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "OOnnddnnO", &radius, &directions, &n, &pivot, &collinear, &tolerance, &most_steps,
+                          &halvings, &weights))
+        return NULL;
+    if (check_shape(8, n, 0, 0, 0) || check_row(pivot, n) || take(&buffers, radius, 0, (Py_ssize_t)sizeof(double) * n) ||
+        take(&buffers, directions, 0, (Py_ssize_t)sizeof(double) * n * n) ||
+        take(&buffers, weights, 1, (Py_ssize_t)sizeof(double) * n))
+        return finish(&buffers, -1);
+    Py_BEGIN_ALLOW_THREADS
+    status = median_from_view(buffers.views[0].buf, buffers.views[1].buf, n, pivot, collinear, tolerance, most_steps,
+                              halvings, buffers.views[2].buf);
+    Py_END_ALLOW_THREADS
+    return finish(&buffers, status);
+}
+
 static PyMethodDef methods[] = {
     {"combine", combine, METH_VARARGS, "The sum of weights times rows, over some columns, into out; returns whether any is not finite."},
     {"squares", squares, METH_VARARGS, "Adds the sums of squares of the rows over some columns to out."},
     {"median", median, METH_VARARGS, "Weights of the geometric median; returns whether the case is left to Python."},
+    {"median_seen", median_seen, METH_VARARGS, "The same from distances and directions as one vector sees them."},
     {"gram", gram, METH_VARARGS, "Adds the Gram matrix (lower triangle) of the rows less the first row, over some columns, to out."},
+    {"gram_about", gram_about, METH_VARARGS, "The same of all rows less a centre, and of further rows as they are."},
     {"pairs", pairs, METH_VARARGS, "Adds the squared distances of listed pairs of rows over some columns to out."},
     {"reduce", reduce, METH_VARARGS, "Means over sorted columns; returns whether a NaN was seen."},
     {NULL, NULL, 0, NULL},

@@ -145,17 +145,59 @@ static int descend(Sight *s, double *position, double *trial, double *target, do
     return LEFT;
 }
 
+/* The weights of the median as the vector `pivot` sees all vectors. */
+static int median_from_view(const double *radius, const double *directions, long n, long pivot, double collinear,
+                            double tolerance, long most_steps, long halvings, double *weights)
+{
+    double pull = 0, here = 0, inverse = 0;
+    int on_line = 1;
+    for (long j = 0; j < n; ++j) {
+        weights[j] = j == pivot;
+        if (radius[j] > 0)
+            inverse += 1 / radius[j];
+        else
+            here += 1;
+        for (long k = 0; k < n; ++k) {
+            double cosine = directions[j * n + k];
+            on_line &= radius[j] == 0 || radius[k] == 0 || fabs(cosine) >= 1 - collinear;
+            pull += cosine;
+        }
+    }
+    if (on_line)
+        return LEFT;
+    pull = pull > 0 ? sqrt(pull) : 0;
+    if (pull <= here * (1 + 1e-15 * (double)n))
+        return FOUND;
+    double *memory = malloc(sizeof(double) * (size_t)(n * n + 8 * n));
+    if (!memory)
+        return -1;
+    double *matrix = memory, *position = matrix + n * n, *rows = position + n;
+    for (long j = 0; j < n; ++j)
+        position[j] = radius[j] > 0 ? (1 - here / pull) / inverse : 0;
+    Sight sight = {.n = n, .radius = radius, .directions = directions, .distance = rows, .along = rows + n,
+                   .inverse = rows + 2 * n, .scratch = rows + 3 * n};
+    int status = descend(&sight, position, rows + 4 * n, rows + 5 * n, rows + 6 * n, matrix, tolerance, most_steps, halvings);
+    double rest = 1;
+    for (long j = 0; j < n; ++j) {
+        weights[j] = radius[j] > 0 ? position[j] / radius[j] : 0;
+        rest -= weights[j];
+    }
+    weights[pivot] = rest;
+    free(memory);
+    return status;
+}
+
+/* The weights of the median from squared distances, unless they differ too much for that. */
 static int general_median(const double *squares, long n, double widest, double collinear, double tolerance,
                           long most_steps, long halvings, double *weights)
 {
-    double *memory = malloc(sizeof(double) * (size_t)(2 * n * n + 9 * n));
+    double *memory = malloc(sizeof(double) * (size_t)(n * n + n));
     if (!memory)
         return -1;
-    double *directions = memory, *matrix = directions + n * n, *radius = matrix + n * n, *position = radius + n;
-    double *rows = position + n;
+    double *directions = memory, *radius = memory + n * n;
     long pivot = 0;
-    double least = INFINITY, nearest = INFINITY, farthest = 0, pull = 0, here = 0, inverse = 0;
-    int status = LEFT, on_line = 1;
+    double least = INFINITY, nearest = INFINITY, farthest = 0;
+    int status = LEFT;
     for (long i = 0; i < n; ++i) {
         double total = 0;
         for (long j = 0; j < n; ++j)
@@ -168,11 +210,7 @@ static int general_median(const double *squares, long n, double widest, double c
         if (radius[j] > 0) {
             nearest = radius[j] < nearest ? radius[j] : nearest;
             farthest = radius[j] > farthest ? radius[j] : farthest;
-            inverse += 1 / radius[j];
-        } else {
-            here += 1;
         }
-        weights[j] = j == pivot;
     }
     if (!isfinite(least) || farthest > widest * nearest)
         goto done;
@@ -184,26 +222,8 @@ static int general_median(const double *squares, long n, double widest, double c
                 continue;
             *cosine = (radius[j] * radius[j] + radius[k] * radius[k] - squares[j * n + k]) / (2 * radius[j] * radius[k]);
             *cosine = *cosine > 1 ? 1 : *cosine < -1 ? -1 : *cosine;
-            on_line &= fabs(*cosine) >= 1 - collinear;
-            pull += *cosine;
         }
-    if (on_line)
-        goto done;
-    pull = pull > 0 ? sqrt(pull) : 0;
-    status = FOUND;
-    if (pull <= here * (1 + 1e-15 * (double)n))
-        goto done;
-    for (long j = 0; j < n; ++j)
-        position[j] = radius[j] > 0 ? (1 - here / pull) / inverse : 0;
-    Sight sight = {.n = n, .radius = radius, .directions = directions, .distance = rows, .along = rows + n,
-                   .inverse = rows + 2 * n, .scratch = rows + 3 * n};
-    status = descend(&sight, position, rows + 4 * n, rows + 5 * n, rows + 6 * n, matrix, tolerance, most_steps, halvings);
-    double rest = 1;
-    for (long j = 0; j < n; ++j) {
-        weights[j] = radius[j] > 0 ? position[j] / radius[j] : 0;
-        rest -= weights[j];
-    }
-    weights[pivot] = rest;
+    status = median_from_view(radius, directions, n, pivot, collinear, tolerance, most_steps, halvings, weights);
 done:
     free(memory);
     return status;

@@ -11,7 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from kappaguard.rules.arrays import Array, namespace
+import numpy as np
+
+from kappaguard.rules import native
+from kappaguard.rules.arrays import Array, enter, namespace
 from kappaguard.rules.checks import require_count, require_shape
 from kappaguard.rules.errors import InputError
 
@@ -76,6 +79,16 @@ def require_honest(honest: Array, f: int) -> None:
     require_count(f, 0, "f")
     if honest.ndim != 2:
         raise InputError(f"an attack takes one matrix of honest vectors, got shape {tuple(honest.shape)}")
+
+
+def mean_of(honest: Array) -> Array:
+    """The mean of the honest vectors."""
+    x, back = enter(honest)
+    if native.applies(x):
+        mean, finite = native.combine(np.full(len(x), 1 / len(x)), x)
+        if finite:
+            return back(mean)
+    return namespace(honest).mean(honest, axis=0)
 
 
 def repeated(vector: Array, f: int) -> Array:

@@ -7,9 +7,9 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
-from kappaguard.rules.arrays import Array, namespace
+from kappaguard.rules.arrays import Array
 from kappaguard.rules.errors import InputError
-from kappaguard.search.attacks.base import Action, Aggregation, Attack, Total, repeated, require_honest, whole
+from kappaguard.search.attacks.base import Action, Aggregation, Attack, Total, mean_of, repeated, require_honest, whole
 from kappaguard.search.attacks.line import strongest
 
 
@@ -21,14 +21,12 @@ class Directed(Attack):
     paper's optimised attacks: over both signs, or with ``positive`` over eta >= 0 as in the paper. The larger distance
     need not be the larger damage: FOE with eta < 0 sends a larger multiple of the mean.
 
-    Against the geometric median the error keeps growing with eta, ever more slowly. The search ends at 50 standard
-    deviations; with ``far`` it also tries up to a million, which gains a two-thousandth and makes the median of such
-    vectors, too far apart for their Gram matrix, some fifty times as expensive.
+    Against the geometric median the error keeps growing with eta, ever more slowly: the search goes up to 50 standard
+    deviations, and then looks at a million.
     """
 
     eta: float | None = None
     positive: bool = False
-    far: bool = False
 
     def __post_init__(self) -> None:
         if self.eta is not None and not math.isfinite(self.eta):
@@ -39,8 +37,7 @@ class Directed(Attack):
         """The name, with eta if it is fixed."""
         if self.eta is not None:
             return f"{self.name}(eta={self.eta:g})"
-        chosen = [f"{name}=True" for name in ("positive", "far") if getattr(self, name)]
-        return f"{self.name}({', '.join(chosen)})" if chosen else self.name
+        return f"{self.name}(positive=True)" if self.positive else self.name
 
     @property
     def needs_rule(self) -> bool:
@@ -56,11 +53,11 @@ class Directed(Attack):
     ) -> Action:
         """The mean plus eta times the direction, f times."""
         require_honest(honest, f)
-        mean = namespace(honest).mean(honest, axis=0)
+        mean = mean_of(honest)
         direction = self.direction(honest, mean)
         if self.eta is not None or f == 0:
             return Action(repeated(mean + (self.eta or 0.0) * direction, f), eta=self.eta)
         if rule is None:
             raise InputError(f"{self.name} needs the rule that it attacks, or a fixed eta")
-        best = strongest(rule, honest, f, mean, direction, total, self.positive, self.far)
+        best = strongest(rule, honest, f, mean, direction, total, self.positive)
         return Action(repeated(mean + best.eta * direction, f), eta=best.eta, error=best.error)

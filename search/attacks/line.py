@@ -23,8 +23,8 @@ CONFIRMED = 2
 """How many candidates of a sample are evaluated whole."""
 LEVEL = 50.0
 """From so many units on the geometric median hardly moves, and finding it takes other ways: vectors too far apart."""
-FARTHER = (1e3, 1e4, 1e6)
-"""It moves a little all the same: these multiples are tried one by one if asked for."""
+FARTHEST = 1e6
+"""It moves a little all the same: so many units away, on both sides, it is looked at once more."""
 
 
 def strongest(
@@ -35,12 +35,8 @@ def strongest(
     direction: Array,
     total: Total = whole,
     positive: bool = False,
-    far: bool = False,
 ) -> Candidate:
-    """The best eta, of either sign or not negative, and the error that it leads to; ``total``: see ``Attack.act``.
-
-    ``far`` goes on beyond the reach of the search against the geometric median.
-    """
+    """The best eta, of either sign or not negative, and the error that it leads to; ``total``: see ``Attack.act``."""
     origin = not isinstance(rule, Rule) or not rule.traits.translates
     reduced = reduce(honest, mean, direction, total, origin)
     if not np.any(reduced.direction):
@@ -56,7 +52,7 @@ def strongest(
             return reduced.errors(known, etas, f)
 
         found = maximise(exactly, reduced.unit, reach=reach, positive=positive, effort=effort)
-        farther = _far(exactly, reduced.unit, positive) if level and far else []
+        farther = _far(exactly, reduced.unit, positive) if level else []
         return max([found[0], *farther], key=lambda each: each.error)
     if isinstance(rule, Rule) and columns.applies(rule):
         known = rule
@@ -80,9 +76,9 @@ def strongest(
 
 
 def _far(errors: Errors, unit: float, positive: bool) -> list[Candidate]:
-    """Far away, on both sides or above: as many units, or as many times the direction if that is more."""
-    steps = max(1.0, unit) * np.array(FARTHER)
-    etas = steps if positive else np.concatenate([steps, -steps])
+    """Far away, on both sides or above: so many units, or so many times the direction if that is more."""
+    step = max(1.0, unit) * FARTHEST
+    etas = np.array([step] if positive else [step, -step])
     return [Candidate(float(eta), float(error)) for eta, error in zip(etas, errors(etas), strict=True)]
 
 

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kappaguard.rules.arrays import Array, namespace, to_numpy
+from kappaguard.rules import native
+from kappaguard.rules.arrays import Array, enter, namespace, to_numpy
 from kappaguard.rules.base import Rule
 from kappaguard.rules.cloud import Cloud
-from kappaguard.rules.distances import squared_distances
+from kappaguard.rules.distances import SAFE_LEAST, SAFE_MOST, squared_distances
 from kappaguard.rules.gm import GeometricMedian
 from kappaguard.rules.pipeline import Chain, Pipeline
 from kappaguard.rules.weiszfeld import median_weights
@@ -105,18 +106,45 @@ def _pairs(points: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def reduce(honest: Array, mean: Array, direction: Array, total: Total = whole, origin: bool = True) -> Reduced:
     """The coordinates of honest vectors (m, d), a direction (d,) and the origin if asked for, from one pass."""
-    xp = namespace(honest)
-    last = [xp.zeros_like(mean)[None]] if origin else []
-    together = xp.concat([mean[None], honest, (mean + direction)[None], *last], axis=0)
-    plain = together.numpy() if type(together).__module__ == "torch" and together.device.type == "cpu" else together
-    pairs = to_numpy(total(squared_distances(plain)))
-    from_mean = pairs[0, 1:]
-    gram = (from_mean[:, None] + from_mean[None, :] - pairs[1:, 1:]) / 2
+    known = _inner_products(honest, mean, direction, origin) if total is whole else None
+    gram, distances = known or _from_distances(honest, mean, direction, total, origin)
     values, vectors = np.linalg.eigh(gram)
     kept = values > NEGLIGIBLE * max(float(values[-1]), 0.0)
     if not np.any(kept):
         kept[-1] = True
     coordinates = vectors[:, kept] * np.sqrt(np.maximum(values[kept], 0.0))
     m = honest.shape[0]
-    zero = coordinates[m + 1] if origin else None
-    return Reduced(coordinates[:m], coordinates[m], zero, pairs[1 : m + 1, 1 : m + 1])
+    return Reduced(coordinates[:m], coordinates[m], coordinates[m + 1] if origin else None, distances)
+
+
+Pairs = tuple[NDArray[np.float64], NDArray[np.float64]]
+"""Inner products about the mean of the honest vectors, the direction and the origin; squared distances of the first."""
+
+
+def _inner_products(honest: Array, mean: Array, direction: Array, origin: bool) -> Pairs | None:
+    """By the compiled kernel, without a copy of the vectors; None where it does not apply or digits would be lost."""
+    (x, _), (centre, _), (along, _) = enter(honest), enter(mean), enter(direction)
+    if not native.applies(x):
+        return None
+    m = len(x)
+    gram = native.gram_about(x, centre, np.stack([along, -centre]) if origin else along[None])
+    squares = gram.diagonal()
+    if not np.all((squares == 0) | ((squares > SAFE_LEAST) & (squares < SAFE_MOST))):
+        return None
+    sums = squares[:m, None] + squares[:m]
+    distances = sums - 2 * gram[:m, :m]
+    np.fill_diagonal(distances, 0.0)
+    if np.any((distances < native.CANCELLED * sums) & ~np.eye(m, dtype=np.bool_)):
+        return None
+    return gram, distances
+
+
+def _from_distances(honest: Array, mean: Array, direction: Array, total: Total, origin: bool) -> Pairs:
+    xp = namespace(honest)
+    last = [xp.zeros_like(mean)[None]] if origin else []
+    together = xp.concat([mean[None], honest, (mean + direction)[None], *last], axis=0)
+    plain = together.numpy() if type(together).__module__ == "torch" and together.device.type == "cpu" else together
+    pairs = to_numpy(total(squared_distances(plain)))
+    from_mean = pairs[0, 1:]
+    m = honest.shape[0]
+    return (from_mean[:, None] + from_mean[None, :] - pairs[1:, 1:]) / 2, pairs[1 : m + 1, 1 : m + 1]

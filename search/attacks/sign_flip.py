@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from kappaguard.rules.arrays import Array, namespace
-from kappaguard.search.attacks.base import Action, Aggregation, Attack, Total, repeated, require_honest, whole
+from kappaguard.rules.arrays import Array
+from kappaguard.search.attacks.base import Action, Aggregation, Attack, Total, mean_of, repeated, require_honest, whole
 
 
 @dataclass(frozen=True)
@@ -20,4 +20,4 @@ class SignFlipping(Attack):
     ) -> Action:
         """Minus the mean, f times."""
         require_honest(honest, f)
-        return Action(repeated(-namespace(honest).mean(honest, axis=0), f), eta=2.0)
+        return Action(repeated(-mean_of(honest), f), eta=2.0)

@@ -13,10 +13,12 @@ import numpy as np
 import pytest
 
 from kappaguard.rules import native
+from kappaguard.rules.cloud import Cloud
 from kappaguard.rules.coordinates import ROUNDINGS
 from kappaguard.rules.krum import Krum
 from kappaguard.rules.names import parse
 from kappaguard.rules.nnm import NNM
+from kappaguard.rules.weiszfeld import median_weights, minimise
 
 from . import naive
 from .inputs import exactly
@@ -327,3 +329,62 @@ def test_combine_sees_every_entry_that_is_not_finite(n, d, dtype, value):
         assert np.isfinite(np.delete(result, column)).all()
         x[n // 2, column] = 1
     assert native.combine(weights, x)[1]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("n", "d", "count"), [(1, 3000, 1), (13, 2051, 2), (17, 60_001, 0), (40, 257, 3)])
+def test_gram_about(n, d, count, dtype):
+    """Against a product in long double; the centre may be far away."""
+    generator = np.random.default_rng([n, d, count])
+    x = (generator.standard_normal((n, d)) + 100).astype(dtype)
+    extra = generator.standard_normal((count, d)).astype(dtype)
+    centre = (x.mean(axis=0) + 1).astype(dtype)
+    rows = np.concatenate([x.astype(np.longdouble) - centre, extra.astype(np.longdouble)])
+    expected = rows @ rows.T
+    lengths = np.sqrt(expected.diagonal())
+    error = np.abs(native.gram_about(x, centre, extra) - expected)
+    assert np.all(error <= 1e-13 * lengths[:, None] * lengths)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        [0, 1, 2, 3, 4, 4, 4],
+        [0, 0, 0, 1, 2, 3, 4],
+        [0, 1, 0, 2, 3, 4, 4],
+        [0, 0, 0, 0, 0],
+        [0, 1, 2, 0, 1],
+        [2, 1, 0, 1, 2],
+        [0, 1, 2, 3],
+    ],
+)
+def test_equal_rows_are_at_distance_zero_and_the_others_where_they_were(pattern, dtype):
+    """Against differences, pair by pair. Rows that begin alike are not equal."""
+    generator = np.random.default_rng(len(pattern))
+    kinds = generator.standard_normal((5, 3001)).astype(dtype)
+    kinds[:, :100] = kinds[0, :100]
+    x = np.ascontiguousarray(kinds[pattern])
+    expected = np.array([[np.sum((a.astype(float) - b) ** 2) for b in x] for a in x])
+    found = native.squared_distances(x)
+    assert np.array_equal(found == 0, expected == 0)
+    assert np.allclose(found, expected, rtol=1e-12)
+    gram = native.gram_about(x, x[1], x[:1])
+    rows = np.concatenate([x.astype(float) - x[1], x[:1].astype(float)])
+    assert np.allclose(gram, rows @ rows.T, rtol=1e-12, atol=1e-9)
+
+
+@pytest.mark.parametrize("scale", [3.0, 1e3, 1e6, 1e15])
+@pytest.mark.parametrize("far", [1, 3])
+def test_the_compiled_median_of_vectors_that_are_far_apart(scale, far):
+    """Against the search in Python, which knows the points and not only their distances."""
+    generator = np.random.default_rng(far)
+    x = generator.standard_normal((9, 700))
+    x[-far:] = scale * generator.standard_normal(700)
+    cloud = Cloud(x)
+    solution = minimise(cloud)
+    view = solution.view
+    compiled = native.median_weights_seen(view.radius, view.directions, int(view.pivot), 1e-13, 1e-10, 200, 50)
+    assert compiled is not None
+    assert np.allclose(compiled, solution.weights, atol=1e-9)
+    assert np.array_equal(compiled, median_weights(cloud)) or scale < 100

@@ -19,15 +19,18 @@ def good_calls():
     x = np.ones((3, 10))
     return {
         "gram": [x, 8, 3, 10, 0, 10, np.zeros((3, 3))],
+        "gram_about": [x, 8, 3, 10, 0, 10, np.ones(10), np.ones((2, 10)), 2, np.zeros((5, 5))],
+        "combine": [x, 8, 3, 10, 0, 10, np.ones(3), np.zeros(10)],
         "pairs": [x, 8, 3, 10, 0, 10, np.array([[0, 1]], np.intc), 1, np.zeros(1)],
         "squares": [x, 8, 3, 10, 0, 10, np.zeros(3)],
         "reduce": [x, 8, 3, 10, 0, 10, network(3, 0, 3), len(network(3, 0, 3)), 0, 3, 0, 0.0, np.zeros(10)],
         "median": [1 - np.eye(3), 3, 1e2, 1e-13, 1e-10, 200, 50, np.zeros(3)],
+        "median_seen": [np.array([0.0, 1, 1]), np.diag([0.0, 1, 1]), 3, 0, 1e-13, 1e-10, 200, 50, np.zeros(3)],
     }
 
 
 HUGE = [1 << 31, 1 << 32, 1 << 60, 1 << 61, 1 << 62, (1 << 63) - 1]
-SHAPED = ("gram", "pairs", "squares", "reduce")
+SHAPED = ("gram", "gram_about", "combine", "pairs", "squares", "reduce")
 WRONG = [
     *((name, {1: value}) for name in SHAPED for value in (0, 1, 2, 16, -8)),
     *((name, {2: value}) for name in (*SHAPED, "median") for value in (0, -1, 4, 1000, *HUGE) if name != "median"),
@@ -38,6 +41,12 @@ WRONG = [
     *((name, {-1: np.zeros(0)}) for name in (*SHAPED, "median")),
     *((name, {0: np.zeros(2)}) for name in (*SHAPED, "median")),
     *(("median", {1: value}) for value in (0, -1, 4, 1000, *HUGE)),
+    *(("gram_about", {place: np.ones(9)}) for place in (6, 7)),
+    *(("gram_about", {8: value}) for value in (-1, 3, *HUGE)),
+    ("combine", {6: np.ones(2)}),
+    *(("median_seen", {2: value}) for value in (0, -1, 4, 1000, *HUGE)),
+    *(("median_seen", {3: value}) for value in (-1, 3, *HUGE)),
+    *(("median_seen", {place: np.zeros(0)}) for place in (0, 1, 8)),
     *(("pairs", {6: np.array([[0, row]], np.intc)}) for row in (-1, 3, 2**31 - 1, -(2**31))),
     *(("pairs", {7: value}) for value in (2, 1000, *HUGE)),
     ("pairs", {6: np.zeros(1, np.int8)}),

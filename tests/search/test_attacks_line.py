@@ -144,16 +144,14 @@ def test_few_points_suffice_against_the_geometric_median(seed, monkeypatch):
 
 @pytest.mark.parametrize("name", ["gm", "nnm+gm"])
 @pytest.mark.parametrize("positive", [False, True])
-def test_against_the_geometric_median_one_may_go_farther(name, positive):
+def test_against_the_geometric_median_one_goes_far(name, positive):
     """The error that is promised far away is that of the rule itself there, and no eta up to a million beats it."""
     x = honest_vectors("gaussian", 9, 40, 2)
     mean, rule = x.mean(axis=0), parse(name, f=3)
-    near = strongest(rule, x, 3, mean, -mean, positive=positive)
-    far = strongest(rule, x, 3, mean, -mean, positive=positive, far=True)
-    assert far.error >= near.error
+    far = strongest(rule, x, 3, mean, -mean, positive=positive)
     assert far.error == pytest.approx(error_at(rule, x, 3, mean, -mean, far.eta), rel=1e-9)
     signs = (1,) if positive else (1, -1)
-    beyond = [error_at(rule, x, 3, mean, -mean, sign * eta) for sign in signs for eta in (2e2, 5e4, 1e6)]
+    beyond = [error_at(rule, x, 3, mean, -mean, sign * eta) for sign in signs for eta in (2, 2e2, 5e4, 1e6)]
     assert far.error >= (1 - 1e-9) * max(beyond)
     if name == "gm":
-        assert abs(far.eta) > 1e5 > abs(near.eta)
+        assert abs(far.eta) > 1e5

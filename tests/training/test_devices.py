@@ -17,7 +17,7 @@ CASES = [
     {"rule": "nnm+cwtm", "attack": "alie"},
     {"rule": "nnm+krum", "attack": "foe"},
     {"rule": "gm", "attack": "adaptive"},
-    {"rule": "gm", "attack": "foe(far=True)"},
+    {"rule": "gm", "attack": "foe"},
     {"rule": "multikrum", "attack": "lf"},
     {"rule": "cwmed", "attack": "mimic"},
     {"rule": "meamed", "attack": "sf", "algorithm": "gd"},
