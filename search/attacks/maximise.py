@@ -112,12 +112,12 @@ def _choose(
         if count == 1 or all(abs(etas[index] - etas[other]) > APART * abs(etas[other]) for other in chosen):
             chosen.append(int(index))
     if count == 1:
-        level = np.flatnonzero(values >= (1 - equal) * top)
+        level = np.flatnonzero(values >= top - equal * abs(top))
         chosen.append(int(level[np.argmin(np.abs(etas[level]))]))
     around = np.concatenate([etas[chosen] * (1 - STABLE), etas[chosen] * (1 + STABLE)])
     sides = _clean(errors(around)).reshape(2, -1).min(axis=0)
     steady = np.minimum(sides, values[chosen])
     steady[np.isinf(steady)] = np.finfo(np.float64).max
-    level = steady >= (1 - equal) * steady.max()
+    level = steady >= steady.max() - equal * abs(steady.max())
     order = np.lexsort((np.abs(etas[chosen]), -np.where(level, steady.max(), steady)))[:count]
     return [Candidate(float(etas[chosen[place]]), float(values[chosen[place]])) for place in order]

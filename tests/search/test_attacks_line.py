@@ -7,7 +7,9 @@ import pytest
 
 from kappaguard.rules.names import RULES, parse
 from kappaguard.search.attacks import columns, line
+from kappaguard.search.attacks.fall_of_empires import FallOfEmpires
 from kappaguard.search.attacks.line import error_at, strongest
+from kappaguard.search.attacks.little_is_enough import LittleIsEnough
 from kappaguard.search.attacks.maximise import Effort, maximise
 
 NAMES = [name for name in RULES if name != "average"]
@@ -155,3 +157,10 @@ def test_against_the_geometric_median_one_goes_far(name, positive):
     assert far.error >= (1 - 1e-9) * max(beyond)
     if name == "gm":
         assert abs(far.eta) > 1e5
+
+
+@pytest.mark.parametrize("attack", [FallOfEmpires(), LittleIsEnough()])
+def test_a_rule_that_returns_nan_does_not_end_the_search(attack):
+    x = honest_vectors("gaussian", 5, 3, 1)
+    action = attack.act(x, 2, lambda vectors: np.full(vectors.shape[-1], np.nan))
+    assert np.isfinite(action.vectors).all()

@@ -84,5 +84,5 @@ def _text(result: KappaResult, path: Path | None, *, fixed: bool) -> str:
         f"{', interrupted' if stats.interrupted else ''}"
     )
     if stats.faults:
-        lines["faults"] = f"{stats.faults}: it {stats.fault}"
+        lines["faults"] = f"{stats.faults:,}: it {stats.fault}; `kappaguard check` says what that refutes"
     return "\n".join(f"{key:<10} {value}" for key, value in lines.items())
