@@ -10,6 +10,8 @@ from kappaguard.training import build as building
 from kappaguard.training import messages
 from kappaguard.training.build import build
 from kappaguard.training.configuration import Configuration
+from kappaguard.training.models.architectures import network
+from kappaguard.training.models.layer import Pass
 from tests.training.elsewhere import Elsewhere, MixedDevices, NoDouble, pretended
 
 BASE = {"n": 7, "f": 2, "steps": 3, "batch": 4, "clip": 1.0, "l2": 1e-3, "measure": "full", "measure_every": 1}
@@ -79,17 +81,43 @@ def test_a_step_stays_on_its_device_and_gives_the_same(values, monkeypatch):
     assert [row["batch_loss"] for row in rows] == pytest.approx([row["batch_loss"] for row in expected], rel=1e-4)
 
 
-def test_the_papers_network_for_cifar_stays_on_its_device():
-    from kappaguard.training.models.architectures import network
-    from kappaguard.training.models.layer import Pass
+@pytest.mark.parametrize(("name", "shape"), [("cnn-mnist", (1, 28, 28)), ("cnn-cifar", (3, 32, 32))])
+def test_the_papers_networks_elsewhere_give_the_gradients_of_the_cpu(name, shape):
+    """On a GPU one batch of all workers, here a loop or the compiled block: other ways to the same numbers."""
+    generator = torch.Generator().manual_seed(3)
+    model = network(name, shape, 10)
+    theta, images = model.initial(1).float(), torch.randn((6, *shape), generator=generator)
+    labels = torch.randint(0, 10, (6,), generator=generator)
 
+    def gradients(device):
+        out = torch.empty((3, model.dimension), device=device)
+        run = Pass(3, uniform=lambda wanted: torch.ones(wanted, device=device))
+        losses = model.gradients(theta.to(device), images.to(device), labels.to(device), out, run)
+        return losses, out, model.statistics(theta.to(device))[:1]
+
+    expected = gradients(torch.device("cpu"))
     with pretended() as device:
-        model = network("cnn-cifar", (3, 32, 32), 10)
-        theta = model.initial(1).to(device, torch.float32)
-        images, labels = torch.zeros((4, 3, 32, 32), device=device), torch.zeros(4, dtype=torch.int64, device=device)
-        out = torch.empty((2, model.dimension), device=device)
-        losses = model.gradients(
-            theta, images, labels, out, Pass(2, uniform=lambda shape: torch.ones(shape, device=device))
-        )
+        losses, out, statistics = gradients(device)
         assert isinstance(losses, Elsewhere)
-        assert isinstance(model.statistics(theta)[0][0], Elsewhere)
+        assert all(isinstance(each, Elsewhere) for pair in statistics for each in pair)
+        found = losses.cpu(), out.cpu()
+    torch.testing.assert_close(found[0], expected[0])
+    torch.testing.assert_close(found[1], expected[1], rtol=1e-3, atol=1e-5)
+
+
+def convolutions_backward(workers, monkeypatch):
+    """How many calls of torch's gradient of a convolution a step of so many workers takes elsewhere."""
+    calls, real = [], torch.ops.aten.convolution_backward
+    with pretended() as device, monkeypatch.context() as counting:
+        counting.setattr(torch.ops.aten, "convolution_backward", lambda *given: calls.append(1) or real(*given))
+        model = network("cnn-mnist", (1, 16, 16), 10)
+        theta = model.initial(1).to(device, torch.float32)
+        images = torch.zeros((workers, 1, 16, 16), device=device)
+        labels = torch.zeros(workers, dtype=torch.int64, device=device)
+        model.gradients(theta, images, labels, torch.empty((workers, model.dimension), device=device), Pass(workers))
+    return len(calls)
+
+
+def test_no_worker_is_computed_on_its_own_elsewhere(monkeypatch):
+    """A GPU gets all workers in one call: as many calls for seven workers as for two."""
+    assert convolutions_backward(7, monkeypatch) == convolutions_backward(2, monkeypatch) > 0

@@ -50,6 +50,8 @@ class Convolution(Layer):
         samples = len(x) // workers
         if x.shape[1] <= FEW_CHANNELS:
             out[0].copy_(self._by_unfolding(gradient, x, workers).view(out[0].shape))
+        elif x.device.type != "cpu":
+            out[0].copy_(self._by_groups(gradient, x, parameters[0], workers))
         else:
             for worker in range(workers):
                 rows = slice(worker * samples, (worker + 1) * samples)
@@ -66,13 +68,25 @@ class Convolution(Layer):
         products = torch.bmm(gradient.reshape(samples, self.channels_out, -1), columns.transpose(1, 2))
         return products.view(workers, samples // workers, -1).sum(dim=1)
 
+    def _by_groups(self, gradient: Tensor, x: Tensor, weight: Tensor, workers: int) -> Tensor:
+        """All workers in one call, each a group of channels: the way for a GPU; on a CPU a loop is quicker."""
+
+        def side_by_side(values: Tensor) -> Tensor:
+            samples, channels, height, width = values.shape
+            grouped = values.view(workers, samples // workers, channels, height, width).transpose(0, 1)
+            return grouped.reshape(samples // workers, workers * channels, height, width)
+
+        kernels = weight.repeat(workers, 1, 1, 1)
+        found = self._gradients(side_by_side(gradient), side_by_side(x), kernels, (False, True), workers)[1]
+        return found.view(workers, *weight.shape)
+
     def _gradients(
-        self, gradient: Tensor, x: Tensor, weight: Tensor, wanted: tuple[bool, bool]
+        self, gradient: Tensor, x: Tensor, weight: Tensor, wanted: tuple[bool, bool], groups: int = 1
     ) -> tuple[Tensor, Tensor]:
         """torch's gradients with respect to input and kernels, as far as wanted."""
         import torch
 
         found = torch.ops.aten.convolution_backward(
-            gradient, x, weight, None, [1, 1], [0, 0], [1, 1], False, [0, 0], 1, [*wanted, False]
+            gradient, x, weight, None, [1, 1], [0, 0], [1, 1], False, [0, 0], groups, [*wanted, False]
         )
         return cast("tuple[Tensor, Tensor]", found[:2])
