@@ -1,0 +1,117 @@
+"""The compiled kernels for sums and inner products, and the geometric median from what one vector sees."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kappaguard.rules import native
+from kappaguard.rules.cloud import Cloud
+from kappaguard.rules.weiszfeld import median_weights, minimise
+
+pytestmark = pytest.mark.skipif(not native.available(), reason="the kernels are not compiled or switched off")
+
+
+@pytest.fixture(params=[1, 3], ids=lambda count: f"{count} threads")
+def threads(request, monkeypatch):
+    """Column ranges for so many threads, however small the matrix is."""
+    monkeypatch.setattr(native, "thread_count", lambda: request.param)
+    monkeypatch.setattr(native, "ENTRIES_PER_THREAD", 1)
+    return request.param
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    ("n", "d"), [(1, 3000), (3, 2047), (17, 2048), (17, 2049), (32, 4097), (33, 4097), (40, 60_001)]
+)
+def test_combine(n, d, dtype, threads):
+    """Against NumPy's product in double; rows of weight zero may hold anything."""
+    generator = np.random.default_rng([n, d])
+    x = generator.standard_normal((n, d)).astype(dtype)
+    weights = generator.standard_normal(n)
+    tolerance = 1e-5 if dtype == np.float32 else 1e-13
+    result, finite = native.combine(weights, x)
+    assert finite
+    assert np.allclose(result, weights @ x.astype(np.float64), atol=tolerance)
+    if n > 1:
+        weights[1], x[1] = 0.0, np.inf
+        others, finite = native.combine(weights, x)
+        assert finite
+        expected = np.delete(weights, 1) @ np.delete(x, 1, axis=0).astype(np.float64)
+        assert np.allclose(others, expected, atol=tolerance)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n", [2, 17, 32, 33, 40])
+@pytest.mark.parametrize("d", [2048, 2111, 400_003])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_combine_sees_every_entry_that_is_not_finite(n, d, dtype, value):
+    """In the first and last column, and in the last column of the last whole strip."""
+    x = np.ones((n, d), dtype=dtype)
+    weights = np.full(n, 1 / n)
+    for column in (0, d // 64 * 64 - 1, d - 1):
+        x[n // 2, column] = value
+        result, finite = native.combine(weights, x)
+        assert not finite
+        assert np.isfinite(np.delete(result, column)).all()
+        x[n // 2, column] = 1
+    assert native.combine(weights, x)[1]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("n", "d", "count"), [(1, 3000, 1), (13, 2051, 2), (17, 60_001, 0), (40, 257, 3)])
+def test_gram_about(n, d, count, dtype, threads):
+    """Against a product in long double; the centre may be far away."""
+    generator = np.random.default_rng([n, d, count])
+    x = (generator.standard_normal((n, d)) + 100).astype(dtype)
+    extra = generator.standard_normal((count, d)).astype(dtype)
+    centre = (x.mean(axis=0) + 1).astype(dtype)
+    rows = np.concatenate([x.astype(np.longdouble) - centre, extra.astype(np.longdouble)])
+    expected = rows @ rows.T
+    lengths = np.sqrt(expected.diagonal())
+    error = np.abs(native.gram_about(x, centre, extra) - expected)
+    assert np.all(error <= 1e-13 * lengths[:, None] * lengths)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        [0, 1, 2, 3, 4, 4, 4],
+        [0, 0, 0, 1, 2, 3, 4],
+        [0, 1, 0, 2, 3, 4, 4],
+        [0, 0, 0, 0, 0],
+        [0, 1, 2, 0, 1],
+        [2, 1, 0, 1, 2],
+        [0, 1, 2, 3],
+    ],
+)
+def test_equal_rows_are_at_distance_zero_and_the_others_where_they_were(pattern, dtype):
+    """Against differences, pair by pair. Rows that begin alike are not equal."""
+    generator = np.random.default_rng(len(pattern))
+    kinds = generator.standard_normal((5, 3001)).astype(dtype)
+    kinds[:, :100] = kinds[0, :100]
+    x = np.ascontiguousarray(kinds[pattern])
+    expected = np.array([[np.sum((a.astype(float) - b) ** 2) for b in x] for a in x])
+    found = native.squared_distances(x)
+    assert np.array_equal(found == 0, expected == 0)
+    assert np.allclose(found, expected, rtol=1e-12)
+    gram = native.gram_about(x, x[1], x[:1])
+    rows = np.concatenate([x.astype(float) - x[1], x[:1].astype(float)])
+    assert np.allclose(gram, rows @ rows.T, rtol=1e-12, atol=1e-9)
+
+
+@pytest.mark.parametrize("scale", [3.0, 1e3, 1e6, 1e15])
+@pytest.mark.parametrize("far", [1, 3])
+def test_the_compiled_median_of_vectors_that_are_far_apart(scale, far):
+    """Against the search in Python, which knows the points and not only their distances."""
+    generator = np.random.default_rng(far)
+    x = generator.standard_normal((9, 700))
+    x[-far:] = scale * generator.standard_normal(700)
+    cloud = Cloud(x)
+    solution = minimise(cloud)
+    view = solution.view
+    compiled = native.median_weights_seen(view.radius, view.directions, int(view.pivot), 1e-13, 1e-10, 200, 50)
+    assert compiled is not None
+    assert np.allclose(compiled, solution.weights, atol=1e-9)
+    assert np.array_equal(compiled, median_weights(cloud)) or scale < 100
