@@ -27,8 +27,6 @@ from kappaguard.training.threads import undivided
 if TYPE_CHECKING:
     from torch import Tensor
 
-ROUNDINGS = 64
-"""How many roundings, each of a gradient's own size, the difference of two mean gradients may consist of."""
 PHASES = ("honest", "attack", "aggregation", "rest")
 
 
@@ -60,6 +58,8 @@ class State:
     output: Tensor | None = None
     output_step: int | None = None
     least: float = float("inf")
+    measured: measure.Point | None = None
+    """The last point at which everything was measured: the next slope is taken from it."""
 
 
 @dataclass
@@ -82,7 +82,6 @@ class Training:
         self._gradients = torch.empty(
             (self.problem.workers, self.problem.dimension), dtype=theta.dtype, device=theta.device
         )
-        self._measured: tuple[Tensor, Tensor, float] | None = None
         generator = np.random.default_rng((self.settings.seed, 3))
         self.drawn = int(generator.integers(self.settings.steps))
         """Algorithm 2 outputs theta of this number."""
@@ -118,7 +117,7 @@ class Training:
         if not np.isfinite(length):
             raise Diverged(t)
         record |= {"batch_loss": float(losses[:m].mean()), "rate": settings.schedule(t)}
-        if settings.measure != "none" and (t % settings.measure_every == 0 or t in (1, settings.steps)):
+        if measure.due(settings.measure, settings.measure_every, t, settings.steps):
             record |= measure.of_messages(honest, aggregate)
             if settings.measure == "full":
                 record |= measure.of_gradients(self.problem, theta, honest, self._gradients)
@@ -129,20 +128,10 @@ class Training:
         return record
 
     def _slope(self, gradient: Tensor) -> dict[str, float]:
-        """||grad L_H(theta) - grad L_H(theta')|| / ||theta - theta'|| to the last measured point: at most L.
-
-        What rounding can have added to the difference of the gradients is taken off it first.
-        """
-        import torch
-
-        largest = float(self._gradients.norm(dim=1).max())
-        before, self._measured = self._measured, (self.state.theta.clone(), gradient, largest)
-        if before is None:
-            return {}
-        moved = float((self.state.theta - before[0]).norm())
-        rounding = ROUNDINGS * torch.finfo(gradient.dtype).eps * max(largest, before[2])
-        rise = max(0.0, float((gradient - before[1]).norm()) - rounding)
-        return {"slope": rise / moved} if moved > 0 else {}
+        state = self.state
+        longest = float(self._gradients.norm(dim=1).max())
+        before, state.measured = state.measured, measure.Point(state.theta.clone(), gradient, longest)
+        return measure.slope(before, state.measured)
 
     def _honest(self, t: int) -> Tensor:
         """The workers' messages, in place; a label flipper is a worker like any other, with other labels."""

@@ -16,6 +16,7 @@ from kappaguard.training.messages import WITHOUT_DOUBLE
 from kappaguard.training.problem import Problem
 from kappaguard.training.quadratic import Quadratic
 from kappaguard.training.schedule import schedule_named
+from kappaguard.training.slack import NAMES, slack_named
 
 if TYPE_CHECKING:
     import torch
@@ -70,6 +71,8 @@ def build(configuration: Configuration, data: Dataset | None = None) -> Training
 
 def _rule(configuration: Configuration) -> Aggregation:
     """The rule; a foreign one that takes any kind of array gets NumPy's, as ``check`` and ``search`` hand it."""
+    if configuration.rule in NAMES:
+        return slack_named(configuration.rule, configuration.kappa, configuration.honest)
     built = rule_named(configuration.rule, f=configuration.f)
     if isinstance(built, PreAdapted):
         raise InputError(f"{built.name} is a pre-aggregation: a rule must follow")

@@ -9,28 +9,23 @@ from typing import Any
 
 from kappaguard.rules.errors import InputError
 from kappaguard.search.attacks.mimic import Memory
-from kappaguard.training.algorithm import Training
+from kappaguard.training.algorithm import State, Training
 from kappaguard.training.learning import Learning
+from kappaguard.training.measure import Point
+from kappaguard.training.problem import Problem
 
 SCHEMA = "kappaguard-checkpoint/1"
 
 
 def save(training: Training, path: Path) -> None:
-    """Everything that the next step depends on."""
+    """Everything that the next step, and its line in the log, depend on."""
+    store({"schema": SCHEMA, **packed(training.state, training.problem)}, path)
+
+
+def store(content: dict[str, Any], path: Path) -> None:
+    """A file that is there as a whole or not at all."""
     import torch
 
-    state = training.state
-    content: dict[str, Any] = {
-        "schema": SCHEMA,
-        "step": state.step,
-        "theta": state.theta,
-        "messages": state.messages,
-        "memory": asdict(state.memory) if isinstance(state.memory, Memory) else None,
-        "output": state.output,
-        "output_step": state.output_step,
-        "least": state.least,
-        "statistics": training.problem.statistics if isinstance(training.problem, Learning) else [],
-    }
     beside = path.with_name(f".{path.name}.new")
     torch.save(content, beside)
     beside.replace(path)
@@ -45,12 +40,35 @@ def restore(training: Training, path: Path) -> None:
         content = torch.load(path, map_location=state.theta.device, weights_only=True)
         if content["schema"] != SCHEMA or content["messages"].shape != state.messages.shape:
             raise InputError(f"{path} is a checkpoint of another run")
-        state.theta.copy_(content["theta"])
-        state.messages.copy_(content["messages"])
-        state.memory = None if content["memory"] is None else Memory(**content["memory"])
-        state.step, state.least = content["step"], content["least"]
-        state.output, state.output_step = content["output"], content["output_step"]
-        if isinstance(training.problem, Learning):
-            training.problem.statistics[:] = content["statistics"]
+        unpack(content, state, training.problem)
     except (OSError, RuntimeError, KeyError, TypeError, EOFError, pickle.UnpicklingError) as error:
         raise InputError(f"cannot continue from {path}: {type(error).__name__}") from None
+
+
+def packed(state: State, problem: Problem) -> dict[str, Any]:
+    """What a file holds of a run."""
+    measured = state.measured
+    return {
+        "step": state.step,
+        "theta": state.theta,
+        "messages": state.messages,
+        "memory": asdict(state.memory) if isinstance(state.memory, Memory) else None,
+        "output": state.output,
+        "output_step": state.output_step,
+        "least": state.least,
+        "measured": None if measured is None else (measured.theta, measured.gradient, measured.longest),
+        "statistics": problem.statistics if isinstance(problem, Learning) else [],
+    }
+
+
+def unpack(content: dict[str, Any], state: State, problem: Problem) -> None:
+    """Put it back; a file of an earlier version holds no measured point."""
+    state.theta.copy_(content["theta"])
+    state.messages.copy_(content["messages"])
+    state.memory = None if content["memory"] is None else Memory(**content["memory"])
+    state.step, state.least = content["step"], content["least"]
+    state.output, state.output_step = content["output"], content["output_step"]
+    measured = content.get("measured")
+    state.measured = None if measured is None else Point(*measured)
+    if isinstance(problem, Learning):
+        problem.statistics[:] = content["statistics"]

@@ -163,7 +163,15 @@ class Learning(Problem):
 
     def noise(self, theta: Tensor) -> float:
         """From the gradients of single samples, see ``kappaguard.training.noise``."""
-        return max(noise_of(self, worker, theta) for worker in range(self.honest))
+        import torch
+
+        own = {worker: noise_of(self, worker, theta) for worker in self._hosted if worker < self.honest}
+        if len(own) == self.honest:
+            return max(own.values())
+        everyone = torch.zeros(self.honest, dtype=torch.float64, device=theta.device)
+        for worker, value in own.items():
+            everyone[worker] = value
+        return float(self._total(everyone).max())
 
     def samples_of(self, worker: int) -> NDArray[np.int64]:
         """Which samples a worker learns from."""

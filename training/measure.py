@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kappaguard.training.problem import Problem
@@ -9,14 +10,36 @@ from kappaguard.training.problem import Problem
 if TYPE_CHECKING:
     from torch import Tensor
 
+ROUNDINGS = 64
+"""How many roundings, each of a gradient's own size, the difference of two mean gradients may consist of."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """Where the gradients were measured: theta, grad L_H(theta), and the length of the longest worker's gradient."""
+
+    theta: Tensor
+    gradient: Tensor
+    longest: float
+
+
+def due(measure: str, every: int, step: int, last: int) -> bool:
+    """Whether a step is measured: the first, the last, and one of so many in between."""
+    return measure != "none" and (step % every == 0 or step in (1, last))
+
 
 def of_messages(honest: Tensor, aggregate: Tensor) -> dict[str, float]:
     """||R_t - mean||^2, the variance of the honest messages (the momentum drift), and their ratio kappa-hat_t."""
     mean = honest.mean(dim=0)
     variance = sum(_square(row - mean) for row in honest) / len(honest)
     error = _square(aggregate - mean)
+    return errors(error, variance, _square(aggregate))
+
+
+def errors(error: float, variance: float, aggregate: float) -> dict[str, float]:
+    """||R_t - mean||^2 and the variance with their ratio, and ||R_t||^2."""
     ratio = error / variance if variance > 0 else (float("inf") if error > 0 else 0.0)
-    return {"error_squared": error, "drift": variance, "kappa_hat": ratio, "aggregate_squared": _square(aggregate)}
+    return {"error_squared": error, "drift": variance, "kappa_hat": ratio, "aggregate_squared": aggregate}
 
 
 def of_gradients(problem: Problem, theta: Tensor, honest: Tensor, out: Tensor) -> dict[str, float]:
@@ -31,6 +54,21 @@ def of_gradients(problem: Problem, theta: Tensor, honest: Tensor, out: Tensor) -
         "noise_squared": problem.noise(theta),
         "deviation": _square(honest.mean(dim=0) - mean),
     }
+
+
+def slope(before: Point | None, now: Point) -> dict[str, float]:
+    """||grad L_H(theta) - grad L_H(theta')|| / ||theta - theta'|| to the last measured point: at most L.
+
+    What rounding can have added to the difference of the gradients is taken off it first.
+    """
+    import torch
+
+    if before is None:
+        return {}
+    moved = float((now.theta - before.theta).norm())
+    rounding = ROUNDINGS * torch.finfo(now.gradient.dtype).eps * max(now.longest, before.longest)
+    rise = max(0.0, float((now.gradient - before.gradient).norm()) - rounding)
+    return {"slope": rise / moved} if moved > 0 else {}
 
 
 def _square(vector: Tensor) -> float:

@@ -42,9 +42,9 @@ class Problem(ABC):
         """All workers that compute gradients."""
         return self.honest + self.flippers
 
+    @abstractmethod
     def host(self, workers: range, total: Total) -> None:
         """From now on compute only the gradients of these workers; other processes compute the others'."""
-        raise NotImplementedError
 
     @abstractmethod
     def start(self) -> Tensor:

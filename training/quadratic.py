@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kappaguard.search.attacks.base import Total
 from kappaguard.training.problem import Evaluation, Known, Problem
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Quadratic(Problem):
     """One A for all workers, so that heterogeneity has a bound: G^2 = (1/m) sum_i ||b_i - mean b||^2, everywhere.
 
@@ -35,6 +36,13 @@ class Quadratic(Problem):
     seed: int
     like: Tensor
     flippers: int = 0
+
+    def __post_init__(self) -> None:
+        self._hosted = slice(0, self.honest)
+
+    def host(self, workers: range, total: Total) -> None:
+        """Only these; nothing is summed over the processes, as every process knows all that is random."""
+        self._hosted = slice(workers.start, workers.stop)
 
     def _constants(self) -> tuple[Tensor, Tensor]:
         import torch
@@ -65,17 +73,18 @@ class Quadratic(Problem):
 
         losses = self.exact(theta, out)
         generator = np.random.default_rng((self.seed, 9, step))
-        place = generator.integers(self.dimension, size=self.honest)
-        sign = generator.choice([-1.0, 1.0], size=self.honest) * self.sigma
-        rows = torch.arange(self.honest, device=out.device)
+        place = generator.integers(self.dimension, size=self.honest)[self._hosted]
+        sign = generator.choice([-1.0, 1.0], size=self.honest)[self._hosted] * self.sigma
+        rows = torch.arange(len(place), device=out.device)
         columns = torch.as_tensor(place, device=out.device)
         out[rows, columns] += torch.as_tensor(sign, dtype=out.dtype, device=out.device)
-        finish(0, self.honest)
+        finish(0, len(place))
         return losses
 
     def exact(self, theta: Tensor, out: Tensor, learn: bool = False) -> Tensor:
         """A theta - b_i."""
-        curvature, shifts = self._constants()
+        curvature, every = self._constants()
+        shifts = every[self._hosted]
         out.copy_((curvature * theta)[None] - shifts)
         return (curvature * theta * theta).sum() / 2 - shifts @ theta
 

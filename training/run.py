@@ -5,20 +5,29 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from kappaguard.rules.errors import InputError, RuleFault
-from kappaguard.training.algorithm import Training
+from kappaguard.training.algorithm import Settings, State, Training
 from kappaguard.training.checkpoint import restore, save
 from kappaguard.training.configuration import Configuration
 from kappaguard.training.folder import Folder
 from kappaguard.training.messages import Diverged
-from kappaguard.training.problem import Known
+from kappaguard.training.problem import Known, Problem
 from kappaguard.training.strict import finite, largest
 
 SECONDS_BETWEEN_CHECKPOINTS = 30.0
 
 Report = Callable[[int, int], None]
+
+
+class Part(Protocol):
+    """A run, or the share of a process in it."""
+
+    problem: Problem
+    settings: Settings
+    state: State
+    seconds: dict[str, float]
 
 
 @dataclass
@@ -68,13 +77,13 @@ def run(
     saved = time.perf_counter()
     try:
         if state.step == 0 and configuration.evaluate_every and not rows:
-            tell(_evaluated(training))
+            tell(evaluated(training))
         while state.step < configuration.steps:
             whole = False
             tell(training.step())
             every = configuration.evaluate_every
             if every and (state.step % every == 0 or state.step == configuration.steps):
-                tell(_evaluated(training))
+                tell(evaluated(training))
             whole = True
             if folder is not None and time.perf_counter() - saved > SECONDS_BETWEEN_CHECKPOINTS:
                 save(training, folder.checkpoint)
@@ -91,7 +100,7 @@ def run(
     finally:
         if folder is not None:
             folder.close()
-    result = _result(training, rows, status, time.perf_counter() - begin)
+    result = result_of(training, rows, status, time.perf_counter() - begin)
     if folder is not None:
         if whole:
             save(training, folder.checkpoint)
@@ -114,12 +123,14 @@ def _begin(training: Training, folder: Folder) -> list[dict[str, Any]]:
     return folder.rows()
 
 
-def _evaluated(training: Training) -> dict[str, Any]:
+def evaluated(training: Part) -> dict[str, Any]:
+    """A line of the log: how good the model is."""
     found = training.problem.evaluate(training.state.theta)
     return {"step": training.state.step, "test_loss": found.loss, "accuracy": found.accuracy}
 
 
-def _result(training: Training, rows: list[dict[str, Any]], status: str, seconds: float) -> Result:
+def result_of(training: Part, rows: list[dict[str, Any]], status: str, seconds: float) -> Result:
+    """What came out, from the log and the last state."""
     tested = [row for row in rows if "test_loss" in row]
     accuracies = [row["accuracy"] for row in tested if row["accuracy"] is not None]
     ratios = [row["kappa_hat"] for row in rows if "kappa_hat" in row]

@@ -14,6 +14,7 @@ from kappaguard.reports.page import page
 from kappaguard.reports.pictures.training import _fitted
 from kappaguard.reports.results import save
 from kappaguard.rules.errors import InputError
+from kappaguard.training.reproduce import rates as measuring
 
 from . import example
 
@@ -23,11 +24,11 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What the command leaves, with fewer runs than it usually makes."""
     where = tmp_path_factory.mktemp("rates")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rates, "GD", [("cwtm", "sf")])
-        patch.setattr(rates, "SHB", [("cwtm", "sf")])
-        patch.setattr(rates, "SHARES", [(17, 1, 1.0), (17, 2, 1.0), (17, 4, 1.0)])
-        patch.setattr(rates, "ALPHAS", [1.0])
-        patch.setattr(rates, "FLOOR", ("cwtm", "foe"))
+        patch.setattr(measuring, "GD", [("cwtm", "sf")])
+        patch.setattr(measuring, "SHB", [("cwtm", "sf")])
+        patch.setattr(measuring, "SHARES", [(17, 1, 1.0), (17, 2, 1.0), (17, 4, 1.0)])
+        patch.setattr(measuring, "ALPHAS", [1.0])
+        patch.setattr(measuring, "FLOOR", ("cwtm", "foe"))
         assert main(["reproduce", "rates", "--steps", "32", "--out", str(where)]) == 0
     return where / "rates.json"
 

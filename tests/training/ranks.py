@@ -21,8 +21,9 @@ def main(cases: str, out: str) -> None:
         configuration = Configuration().with_values(values)
         training = DistributedTraining.of(build(configuration), group)
         rows = [training.step() for _ in range(configuration.steps)]
-        results.append({"theta": training.theta, "output": training.output, "rows": json.dumps(rows)})
-        assert training.messages.shape[0] < configuration.n
+        state = training.state
+        results.append({"theta": state.theta, "output": state.output, "rows": json.dumps(rows)})
+        assert state.messages.shape[0] < configuration.n
     if group.rank == 0:
         torch.save(results, Path(out))
     leave()

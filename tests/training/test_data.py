@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 import struct
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -170,3 +171,16 @@ def test_the_picture_has_a_circle_per_worker_and_class_by_area():
 
 def test_every_file_that_is_downloaded_has_a_checksum():
     assert all(len(digest) == 64 for digests in catalogue._DIGESTS.values() for digest in digests)
+    assert len(set(catalogue._CIFAR_DIGESTS.values())) == 6
+    assert all(len(digest) == 64 for digest in catalogue._CIFAR_DIGESTS.values())
+
+
+@pytest.mark.skipif(DATA is None, reason="KAPPAGUARD_DATA names no folder with the data sets")
+@pytest.mark.parametrize("number", [2, 3, 4, 5])
+def test_a_training_batch_of_cifar_with_other_content_is_refused(tmp_path, number):
+    """Of the right format: ten labels and planes."""
+    for name in ("data_batch_1.bin.gz", "test_batch.bin.gz"):
+        (tmp_path / name).symlink_to(Path(DATA or "") / "cifar-10" / name)
+    (tmp_path / f"data_batch_{number}.bin").write_bytes(bytes(10 * 3073))
+    with pytest.raises(InputError, match=rf"data_batch_{number}\.bin is damaged"):
+        load("cifar-10", tmp_path)

@@ -74,6 +74,42 @@ def test_a_step_that_was_interrupted_is_done_again(tmp_path, whole, monkeypatch)
     assert torch.equal(theta, whole[1])
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"measure": "full", "measure_every": 1},
+        {"measure": "full", "measure_every": 3},
+        {"model": "quadratic", "measure": "full", "measure_every": 1, "algorithm": "gd", "schedule": "theorem"},
+    ],
+)
+@pytest.mark.parametrize("last", [1, 4])
+def test_a_resumed_run_logs_the_same_bytes_slopes_included(changes, last, tmp_path):
+    """Interrupted after some steps: the slope of the next measured one is taken from a point before."""
+    given = SMALL.with_values({**changes, "attack": "sf"})
+    whole, folder = Folder.create(tmp_path, "whole", given), Folder.create(tmp_path, "parts", given)
+    run(build(given), given, whole)
+
+    def interrupt(done, total):
+        if done == last:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(build(given), given, folder, interrupt)
+    assert main(["train", "--resume", str(folder.path)]) == 0
+    logs = [(each.path / "log.jsonl").read_bytes() for each in (whole, folder)]
+    assert logs[0] == logs[1]
+    assert logs[0].count(b'"slope"') == {1: 7, 3: 3}[given.measure_every]
+
+
+def test_a_checkpoint_of_before_there_were_measured_points_is_read(tmp_path, whole):
+    folder = Folder.create(tmp_path, "older", SMALL)
+    run(build(SMALL), SMALL, folder)
+    content = torch.load(folder.checkpoint, weights_only=True)
+    del content["measured"]
+    torch.save(content, folder.checkpoint)
+    assert go_on(folder)[0] == whole[0]
+
+
 def test_a_log_without_steps_is_refused_in_one_line(tmp_path, capsys):
     folder = Folder.create(tmp_path, "damaged", SMALL)
     run(build(SMALL), SMALL, folder)
@@ -114,7 +150,10 @@ def test_the_number_of_processes_is_told_from_the_checkpoints(tmp_path):
 
 def test_a_run_of_two_processes_goes_on_only_with_two(tmp_path, capsys):
     """Two processes: a run that diverges, one that loses a checkpoint and goes on, and one that was begun by one."""
-    small, alone = SMALL.with_values({"evaluate_every": 0}), Folder.create(tmp_path, "alone", SMALL)
+    small, alone = (
+        SMALL.with_values({"evaluate_every": 0, "measure": "full", "measure_every": 1}),
+        Folder.create(tmp_path, "alone", SMALL),
+    )
     run(build(SMALL), SMALL, alone)
     large = small.with_values({"learning_rate": 1e30, "l2": 1.0, "steps": 40, "attack": "alie"})
     script = Path(__file__).with_name("resuming.py")
@@ -128,6 +167,7 @@ def test_a_run_of_two_processes_goes_on_only_with_two(tmp_path, capsys):
     assert statuses == ["diverged", "finished", "finished"]
     assert [row["step"] for row in before] == list(range(1, 9))
     assert before == after
+    assert all("slope" in row for row in after[1:])
     folder = tmp_path / "small-1"
     log = (folder / "log.jsonl").read_text()
     assert main(["train", "--resume", str(folder)]) == 2

@@ -10,12 +10,12 @@ import pytest
 from kappaguard.rules.errors import InputError
 from kappaguard.training.build import build
 from kappaguard.training.configuration import Configuration, preset
+from kappaguard.training.reproduce.experiments import cells_of
 from kappaguard.training.run import run
 from kappaguard.training.theorems.constants import Constants, claimed_kappa
 from kappaguard.training.theorems.margins import line, margin
-from kappaguard.training.theorems.rates import fit, floors_by_alpha, floors_by_share, gd_rate, shb_rate
-from kappaguard.training.theorems.regimes import floor, without_heterogeneity
-from kappaguard.training.theorems.slack import swing
+from kappaguard.training.theorems.rates import alpha_runs, fit, floors, gd_rate, share_runs, shb_rate
+from kappaguard.training.theorems.regimes import floor, regime, without_heterogeneity
 
 
 def finished(configuration: Configuration):
@@ -116,10 +116,16 @@ def test_a_left_side_is_that_of_the_output():
 
 def test_theorem_1_as_stated_is_broken_by_the_whole_slack_from_four_steps_on():
     """The sides are 9 and 4 + 18/T in units of kappa G^2; with 9 in place of 4 the bound holds."""
-    assert swing(3).left <= swing(3).stated
+
+    def swing(steps, kappa=1.0):
+        (cell,) = cells_of("theorem1-slack", 1, steps=steps, kappa=kappa, distance=2.999 * kappa**0.5)
+        return finished(cell.configuration)
+
+    assert swing(3).holds
     for steps in (4, 12, 50):
         for kappa in (1.0, 0.3):
             outcome = swing(steps, kappa)
+            assert outcome.kappa_hat == pytest.approx(kappa)
             assert outcome.left == pytest.approx(9 * kappa, rel=1e-2)
             assert outcome.stated == pytest.approx((4 + 18 / steps) * kappa, rel=1e-2)
             assert outcome.stated < outcome.left <= outcome.corrected
@@ -147,7 +153,7 @@ def test_with_noise_algorithm_2_has_the_rate_1_over_the_root_of_t():
 
 
 def test_the_floor_is_kappa_g_squared():
-    found = floors_by_share(40, "cwtm", "foe", [(17, 1, 1.0), (17, 4, 1.0), (17, 4, 2.0)])
+    found = floors(share_runs(40, "cwtm", "foe", [(17, 1, 1.0), (17, 4, 1.0), (17, 4, 2.0)]))
     lefts = [each.left for each in found]
     assert lefts == sorted(lefts)
     assert [each.heterogeneity_squared for each in found] == pytest.approx([1.0, 1.0, 4.0])
@@ -157,13 +163,14 @@ def test_the_floor_is_kappa_g_squared():
 
 
 def test_the_floor_falls_with_alpha():
-    low, high = floors_by_alpha(6, "cwtm", "sf", [10.0, 0.1])
+    low, high = floors(alpha_runs(6, "cwtm", "sf", [10.0, 0.1]))
     assert low.heterogeneity_squared < high.heterogeneity_squared
     assert low.left < high.left
 
 
 def test_each_term_of_theorem_2_is_loose_by_the_factor_that_follows_by_hand():
-    decay, noise, held = without_heterogeneity(300, 0.0), without_heterogeneity(800, 0.3), floor(600)
+    decay, noise = regime("decay", without_heterogeneity(300, 0.0)), regime("noise", without_heterogeneity(800, 0.3))
+    held = regime("floor", floor(600))
     assert decay.ratio == pytest.approx(1 / 9, rel=0.03)
     assert noise.ratio == pytest.approx(1 / 18, rel=0.15)
     assert held.ratio == pytest.approx(1 / 36, rel=0.02)

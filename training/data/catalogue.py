@@ -42,8 +42,14 @@ _DIGESTS = {
 }
 _CIFAR_HOME = "https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz"
 _CIFAR_ARCHIVE = "md5:c32a1d4ab5d03f1284b67883e8d87530"
+# Batches 2 to 5: github.com/ankane/torchvision-ruby, lib/torchvision/datasets/cifar10.rb, which also lists batch 1 and
+# the test batch, with the numbers of our own files.
 _CIFAR_DIGESTS = {
     "data_batch_1.bin": "cee916563c9f80d84e3cc88e17fdc0941787f1244f00a67874d45b261883ada5",
+    "data_batch_2.bin": "a591ca11fa1708a91ee40f54b3da4784ccd871ecf2137de63f51ada8b3fa57ed",
+    "data_batch_3.bin": "bbe8596564c0f86427f876058170b84dac6670ddf06d79402899d93ceea26f67",
+    "data_batch_4.bin": "014e562d6e23c72197cc727519169a60359f5eccd8945ad5a09d710285ff4e48",
+    "data_batch_5.bin": "755304fc0b379caeae8c14f0dac912fbc7d6cd469eb67a1029a08a39453a9add",
     "test_batch.bin": "8e2eb146ae340b09e24670f29cabc6326dba54da8789dab6768acf480273f65b",
 }
 
@@ -91,9 +97,7 @@ def _idx(name: str, data_dir: str | Path | None) -> Dataset:
 def _cifar(data_dir: str | Path | None) -> Dataset:
     """As many of the five training batches as there are; a download has all."""
     names = [f"data_batch_{number}.bin" for number in range(1, 6)]
-    sources = [
-        Source(name, _CIFAR_DIGESTS.get(name), _CIFAR_HOME, _CIFAR_ARCHIVE) for name in (*names, "test_batch.bin")
-    ]
+    sources = [Source(name, _CIFAR_DIGESTS[name], _CIFAR_HOME, _CIFAR_ARCHIVE) for name in (*names, "test_batch.bin")]
     training = [source for source in sources[:-1] if is_there(source, "cifar-10", data_dir)] or sources[:1]
 
     def read(source: Source) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:

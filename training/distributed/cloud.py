@@ -90,9 +90,24 @@ def aggregate(rule: Rule, shard: Array, total: Total) -> Array:
 
 
 def embedded(distances: Array) -> Array:
-    """n points in n dimensions with the given squared distances: all that a rule on distances needs to know."""
+    """n points in n dimensions with the given squared distances: all that a rule on distances needs to know.
+
+    Cholesky's factor of the inner products seen from the point with the smallest sum of distances, nearest points
+    first: so the places of near points do not depend on far ones, whose squares would swamp them.
+    """
     pairs = np.asarray(distances)
-    rows = pairs.mean(axis=1)
-    gram = (rows[:, None] + rows[None, :] - pairs - rows.mean()) / 2
-    values, vectors = np.linalg.eigh(gram)
-    return vectors * np.sqrt(np.maximum(values, 0.0))
+    n = len(pairs)
+    pivot = int(np.sqrt(pairs).sum(axis=1).argmin())
+    squares = pairs[pivot]
+    gram = (squares[:, None] + squares[None, :] - pairs) / 2
+    points = np.zeros((n, n))
+    columns: list[tuple[int, int]] = []
+    for row in np.argsort(squares, kind="stable"):
+        for place, other in columns:
+            inner = gram[row, other] - points[row, :place] @ points[other, :place]
+            points[row, place] = inner / points[other, place]
+        left = gram[row, row] - points[row] @ points[row]
+        if left > 4 * n * np.finfo(np.float64).eps * gram[row, row]:
+            points[row, len(columns)] = np.sqrt(left)
+            columns.append((len(columns), row))
+    return points

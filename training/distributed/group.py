@@ -78,9 +78,10 @@ def slice_of(part: range) -> slice:
     return slice(part.start, part.stop)
 
 
-def launched() -> bool:
-    """Whether torchrun started this process among several."""
-    return int(os.environ.get("WORLD_SIZE", "1")) > 1 and "RANK" in os.environ
+def launched() -> int:
+    """How many processes torchrun started, this one among them; 0 if it did not."""
+    size = int(os.environ.get("WORLD_SIZE", "1"))
+    return size if size > 1 and "RANK" in os.environ else 0
 
 
 def join(device: str) -> Group:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from kappaguard.training.build import build, device_named
 from kappaguard.training.configuration import Configuration
@@ -11,6 +12,8 @@ from kappaguard.training.distributed.group import join, leave
 from kappaguard.training.distributed.training import DistributedTraining
 from kappaguard.training.folder import Folder
 from kappaguard.training.messages import Diverged
+from kappaguard.training.problem import Problem
+from kappaguard.training.run import Result, evaluated, result_of
 
 STEPS_BETWEEN_CHECKPOINTS = 25
 
@@ -20,49 +23,89 @@ class RankLost(Exception):
 
 
 def run_distributed(
-    configuration: Configuration, out: Path, name: str, resume: Path | None = None
-) -> tuple[Path, dict[str, Any]] | None:
-    """Take part in a run; process 0 gets its folder and what came out, the others None."""
+    configuration: Configuration,
+    out: Path,
+    name: str,
+    resume: Path | None = None,
+    created: Callable[[Problem, Folder], None] = lambda problem, folder: None,
+) -> tuple[Folder, Result] | None:
+    """Take part in a run; process 0 gets its folder and what came out, the others None.
+
+    ``created`` is told, in process 0, of a new folder.
+    """
+    begin = time.perf_counter()
     group = join(device_named(configuration.device).type)
     try:
         training = DistributedTraining.of(build(configuration), group)
-        path = resume
-        if path is None:
-            path = group.agree(Folder.create(out, name, configuration).path if group.rank == 0 else None)
-        assert path is not None
-        folder = Folder(path)
-        folder.require_processes(group.size)
-        begun = training.restore(path)
-        if group.rank == 0:
-            folder.forget_after(training.number if begun else -1)
-        if not begun:
-            training.save(path)
+        folder = _folder(training, configuration, out, name, resume, created)
         status = "finished"
         try:
-            while training.number < configuration.steps:
-                row = training.step()
-                last = training.number == configuration.steps
-                every = configuration.evaluate_every
-                if group.rank == 0:
-                    folder.log(row)
-                    if every and (training.number % every == 0 or last):
-                        found = training.problem.evaluate(training.theta)
-                        folder.log({"step": training.number, "test_loss": found.loss, "accuracy": found.accuracy})
-                if last or training.number % STEPS_BETWEEN_CHECKPOINTS == 0:
-                    training.save(path)
+            _carry_on(training, configuration, folder)
         except Diverged:
             status = "diverged"
         except RuntimeError as error:
             raise RankLost(
-                f"process {group.rank} lost another one in step {training.number + 1} "
-                f"({str(error).splitlines()[0][:80]}); continue with --resume {path}"
+                f"process {group.rank} lost another one in step {training.state.step} "
+                f"({str(error).splitlines()[0][:80]}); continue with --resume {folder.path}"
             ) from None
+        finally:
+            folder.close()
         if group.rank != 0:
             return None
-        tested = [row["accuracy"] for row in folder.rows() if row.get("accuracy") is not None]
-        result = {"status": status, "steps": training.number, "best_accuracy": max(tested, default=None)}
-        result |= {"output_step": training.output_step, "processes": group.size}
-        folder.finish(result)
-        return path, result
+        result = result_of(training, folder.rows(), status, time.perf_counter() - begin)
+        folder.finish({**result.to_json(), "processes": group.size})
+        return folder, result
     finally:
         leave()
+
+
+def _folder(
+    training: DistributedTraining,
+    configuration: Configuration,
+    out: Path,
+    name: str,
+    resume: Path | None,
+    created: Callable[[Problem, Folder], None],
+) -> Folder:
+    """Where the run is kept, with its log and its state as they were at the last common checkpoint."""
+    group = training.group
+    path = resume
+    if path is None:
+        path = group.agree(_new(training.problem, configuration, out, name, created) if group.rank == 0 else None)
+    assert path is not None
+    folder = Folder(path)
+    folder.require_processes(group.size)
+    begun = training.restore(path)
+    if group.rank == 0:
+        folder.forget_after(training.state.step if begun else -1)
+    if not begun:
+        training.save(path)
+    return folder
+
+
+def _new(
+    problem: Problem,
+    configuration: Configuration,
+    out: Path,
+    name: str,
+    created: Callable[[Problem, Folder], None],
+) -> Path:
+    folder = Folder.create(out, name, configuration)
+    created(problem, folder)
+    return folder.path
+
+
+def _carry_on(training: DistributedTraining, configuration: Configuration, folder: Folder) -> None:
+    """To the last step; process 0 keeps the log, the same that a single process keeps."""
+    state, every, first = training.state, configuration.evaluate_every, training.group.rank == 0
+    if first and every and state.step == 0 and not folder.rows():
+        folder.log(evaluated(training))
+    while state.step < configuration.steps:
+        row = training.step()
+        last = state.step == configuration.steps
+        if first:
+            folder.log(row)
+            if every and (state.step % every == 0 or last):
+                folder.log(evaluated(training))
+        if last or state.step % STEPS_BETWEEN_CHECKPOINTS == 0:
+            training.save(folder.path)

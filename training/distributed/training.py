@@ -7,7 +7,7 @@ products, is summed over the processes. Only vectors of length d, the aggregate 
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,10 +17,12 @@ from kappaguard.rules.base import Rule
 from kappaguard.rules.errors import InputError
 from kappaguard.search.attacks.base import Attack
 from kappaguard.search.attacks.mimic import Memory, Mimic
-from kappaguard.training.algorithm import Settings, Training
+from kappaguard.training.algorithm import Settings, State, Training
+from kappaguard.training.checkpoint import packed, store, unpack
+from kappaguard.training.distributed import measure
 from kappaguard.training.distributed.cloud import aggregate, attackable, require_shardable
 from kappaguard.training.distributed.group import Group, slice_of
-from kappaguard.training.learning import Learning
+from kappaguard.training.measure import due, slope
 from kappaguard.training.messages import Diverged, on_server, require_range, send
 from kappaguard.training.problem import Problem
 from kappaguard.training.randomness import reseeded
@@ -35,92 +37,97 @@ KEPT = 2
 
 @dataclass
 class DistributedTraining:
-    """One process of a run."""
+    """One process of a run; the messages of its state are those of its own workers."""
 
     problem: Problem
     rule: Rule
     attack: Attack | None
     settings: Settings
     group: Group
-    number: int = 0
-    theta: Tensor = field(init=False)
-    messages: Tensor = field(init=False)
-    output: Tensor | None = None
-    output_step: int | None = None
-    least: float = float("inf")
-    memory: Any = None
+    drawn: int
+    state: State
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        import torch
+
+        self._gradients = torch.empty_like(self.state.messages)
 
     @classmethod
     def of(cls, training: Training, group: Group) -> DistributedTraining:
         """This process's share of a run that has just been built."""
-        if not isinstance(training.problem, Learning):
-            raise InputError("only learning from data can be spread over processes")
-        return cls(training.problem, require_shardable(training.rule), training.attack, training.settings, group).begun(
-            training
-        )
-
-    def begun(self, training: Training) -> DistributedTraining:
-        """At step 0."""
         import torch
 
-        hosted = self.group.part(self.problem.workers)
-        if len(hosted) == 0:
-            raise InputError(f"{self.problem.workers} workers are too few for {self.group.size} processes")
-        self.problem.host(hosted, self.group.total)
-        self.theta, self.drawn = training.state.theta, training.drawn
-        shape = (len(hosted), self.problem.dimension)
-        self.messages = torch.zeros(shape, dtype=self.theta.dtype, device=self.theta.device)
-        self._gradients = torch.empty_like(self.messages)
-        return self
+        problem, theta = training.problem, training.state.theta
+        rule = require_shardable(training.rule)
+        hosted = group.part(problem.workers)
+        if problem.workers < group.size:
+            raise InputError(f"{problem.workers} workers are too few for {group.size} processes")
+        problem.host(hosted, group.total)
+        messages = torch.zeros((len(hosted), problem.dimension), dtype=theta.dtype, device=theta.device)
+        state = State(0, theta, messages)
+        return cls(problem, rule, training.attack, training.settings, group, training.drawn, state)
 
     def step(self) -> dict[str, Any]:
         """One step; what is recorded of it, the same in every process."""
-        with undivided(self.theta.device.type):
+        with undivided(self.state.theta.device.type):
             return self._step()
 
     def _step(self) -> dict[str, Any]:
         import torch
 
-        settings, group, d = self.settings, self.group, self.problem.dimension
-        t = self.number + 1
-        if settings.exact:
-            losses = self.problem.exact(self.theta, self._gradients, learn=True)
-            self._send(0, len(self.messages))
-        else:
-            losses = self.problem.stochastic(self.theta, t, self._gradients, self._send)
-        square = on_server((self.messages**2).sum()).double()
-        require_range(t, float(group.total(square)) ** 0.5, settings.n, self.theta.dtype)
-        shard = group.reshard(self.messages, self.problem.workers)
-        m = settings.n - settings.f
-        eta = None
+        settings, state, group, d = self.settings, self.state, self.group, self.problem.dimension
+        state.step += 1
+        t, theta, m = state.step, state.theta, settings.n - settings.f
+        losses = self._honest(t)
+        square = on_server((state.messages**2).sum()).double()
+        require_range(t, float(group.total(square)) ** 0.5, settings.n, theta.dtype)
+        shard = group.reshard(state.messages, self.problem.workers)
+        record: dict[str, Any] = {"step": t}
         if settings.f and self.attack is not None:
             known = attackable(require_shardable(reseeded(self.rule, settings.seed, 4, t)), group.total)
-            if isinstance(self.attack, Mimic) and self.memory is None:
-                self.memory = self._first_memory(self.attack, shard[:m])
-            action = self.attack.act(shard[:m], settings.f, known, self.memory, group.total)
-            self.memory = action.memory
-            shard, eta = torch.cat([shard[:m], action.vectors.to(shard)]), action.eta
+            if isinstance(self.attack, Mimic) and state.memory is None:
+                state.memory = self._first_memory(self.attack, shard[:m])
+            action = self.attack.act(shard[:m], settings.f, known, state.memory, group.total)
+            state.memory = action.memory
+            shard = torch.cat([shard[:m], action.vectors.to(shard)])
+            record |= {"eta": action.eta} if action.eta is not None else {}
         elif len(shard) < settings.n:
             silent = torch.zeros((settings.n - len(shard), shard.shape[1]), dtype=shard.dtype, device=shard.device)
             shard = torch.cat([shard, silent])
         drawn = require_shardable(reseeded(self.rule, settings.seed, 5, t))
-        mine = aggregate(drawn, shard, group.total).to(self.theta)
+        mine = aggregate(drawn, shard, group.total).to(theta)
         whole = group.gather(mine, d)
         length = float(on_server(whole).norm(dtype=torch.float64))
         if not np.isfinite(length):
             raise Diverged(t)
-        mean = shard[:m].mean(dim=0)
-        sums = torch.stack([((mine - mean) ** 2).sum(), ((shard[:m] - mean) ** 2).sum() / m]).double()
-        error, variance = group.total(sums).tolist()
-        own = max(0, min(m, group.part(self.problem.workers).stop) - group.part(self.problem.workers).start)
-        loss = float(group.total(losses[:own].sum().double())) / m
-        if length < self.least if settings.exact else t - 1 == self.drawn:
-            self.output, self.output_step, self.least = self.theta.clone(), t - 1, length
-        self.theta.sub_(whole, alpha=settings.schedule(t))
-        self.number = t
-        ratio = error / variance if variance > 0 else (float("inf") if error > 0 else 0.0)
-        record = {"step": t, "batch_loss": loss, "rate": settings.schedule(t), "error_squared": error}
-        return record | {"drift": variance, "kappa_hat": ratio} | ({} if eta is None else {"eta": eta})
+        hosted = group.part(self.problem.workers)
+        own = max(0, min(m, hosted.stop) - hosted.start)
+        loss = float(group.total(on_server(losses[:own].sum()).double())) / m
+        record |= {"batch_loss": loss, "rate": settings.schedule(t)}
+        if due(settings.measure, settings.measure_every, t, settings.steps):
+            record |= measure.of_messages(shard[:m], mine, length, group)
+            if settings.measure == "full":
+                record |= self._measured()
+        if length < state.least if settings.exact else t - 1 == self.drawn:
+            state.output, state.output_step, state.least = theta.clone(), t - 1, length
+        theta.sub_(whole, alpha=settings.schedule(t))
+        return record
+
+    def _honest(self, t: int) -> Tensor:
+        """The messages of this process's workers, in place."""
+        theta = self.state.theta
+        if not self.settings.exact:
+            return self.problem.stochastic(theta, t, self._gradients, self._send)
+        losses = self.problem.exact(theta, self._gradients, learn=True)
+        self._send(0, len(self._gradients))
+        return losses
+
+    def _measured(self) -> dict[str, float]:
+        state = self.state
+        found, point = measure.of_gradients(self.problem, state.theta, state.messages, self._gradients, self.group)
+        before, state.measured = state.measured, point
+        return found | slope(before, point)
 
     def _first_memory(self, attack: Mimic, honest: Tensor) -> Memory:
         """What mimic starts from, cut out of the whole vector: the same as in a single process."""
@@ -132,28 +139,13 @@ class DistributedTraining:
 
     def _send(self, begin: int, end: int) -> None:
         settings = self.settings
-        send(self.messages[begin:end], self._gradients[begin:end], settings.momentum, settings.clip)
+        send(self.state.messages[begin:end], self._gradients[begin:end], settings.momentum, settings.clip)
 
     def save(self, folder: Path) -> None:
         """This process's part of a checkpoint; the newest two are kept."""
-        import torch
-
-        assert isinstance(self.problem, Learning)
-        content = {
-            "step": self.number,
-            "theta": self.theta,
-            "messages": self.messages,
-            "output": self.output,
-            "output_step": self.output_step,
-            "least": self.least,
-            "memory": asdict(self.memory) if isinstance(self.memory, Memory) else None,
-            "statistics": self.problem.statistics,
-        }
-        path = folder / f"checkpoint-{self.group.rank}of{self.group.size}-{self.number}.pt"
-        beside = path.with_suffix(".new")
-        torch.save(content, beside)
-        beside.replace(path)
-        for old in sorted(folder.glob(f"checkpoint-{self.group.rank}of{self.group.size}-*.pt"), key=_step_of)[:-KEPT]:
+        name = f"checkpoint-{self.group.rank}of{self.group.size}"
+        store(packed(self.state, self.problem), folder / f"{name}-{self.state.step}.pt")
+        for old in sorted(folder.glob(f"{name}-*.pt"), key=_step_of)[:-KEPT]:
             old.unlink()
 
     def restore(self, folder: Path) -> bool:
@@ -166,14 +158,7 @@ class DistributedTraining:
         if not common:
             return False
         path = folder / f"checkpoint-{self.group.rank}of{size}-{max(common)}.pt"
-        content = torch.load(path, map_location=self.theta.device, weights_only=True)
-        self.theta.copy_(content["theta"])
-        self.messages.copy_(content["messages"])
-        self.number, self.least = content["step"], content["least"]
-        self.output, self.output_step = content["output"], content["output_step"]
-        self.memory = None if content["memory"] is None else Memory(**content["memory"])
-        assert isinstance(self.problem, Learning)
-        self.problem.statistics[:] = content["statistics"]
+        unpack(torch.load(path, map_location=self.state.theta.device, weights_only=True), self.state, self.problem)
         return True
 
 

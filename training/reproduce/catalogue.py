@@ -17,7 +17,8 @@ ACCURACY, KAPPA_HAT, MARGIN = "accuracy", "kappa_hat", "margin"
 class Experiment:
     """A table or a figure of the paper: a preset, what differs from it, the rules and attacks, and what is drawn.
 
-    With ``MARGIN`` both sides of a convergence theorem are printed instead.
+    With ``MARGIN`` both sides of a convergence theorem are printed instead. With ``horizons`` there is a run for each
+    of these T.
     """
 
     title: str
@@ -26,6 +27,7 @@ class Experiment:
     rules: tuple[str, ...]
     attacks: tuple[str, ...] = ATTACKS
     quantity: str = ACCURACY
+    horizons: tuple[int, ...] = ()
 
 
 _BASES = ("krum", "gm", "cwmed", "cwtm")
@@ -123,4 +125,15 @@ _theorem(
     "theorem2",
     (*_LOGISTIC[:-1], ("steps", 100), ("batch", 25)),
     "lf",
+)
+
+EXPERIMENTS["theorem1-slack"] = Experiment(
+    "Theorem 1 under the adversary that owns the slack, on quadratics with G = L = 1",
+    "theorem1",
+    # as near as 3 sqrt(kappa) G, but for a thousandth: so the first aggregate is the smallest, strictly
+    (("n", 4), ("f", 0), ("dimension", 5), ("condition", 1.0), ("distance", 2.999), ("kappa", 1.0)),
+    ("slack",),
+    ("none",),
+    MARGIN,
+    (3, 4, 12, 100),
 )

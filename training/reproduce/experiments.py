@@ -17,7 +17,10 @@ AS_IN_THE_PAPER = {"alie": "alie(positive=True)", "foe": "foe(positive=True)"}
 """The paper optimises over eta >= 0. Both signs reach a larger distance, which may be less damage, or more."""
 
 OTHERS = ("theorem2-regimes", "rates")
-"""What ``kappaguard reproduce`` knows besides, which has no cells."""
+"""What ``kappaguard reproduce`` knows besides, of which only summaries of runs are kept."""
+
+RUN, SUMMARY = "run", "summary"
+"""What is kept of a cell: the result and the log of a run, or what ``kappaguard.training.theorems.summary`` says."""
 
 PLACES = ("device", "data_dir")
 """Settings that do not change what comes out."""
@@ -29,6 +32,7 @@ class Cell:
 
     experiment: str
     configuration: Configuration
+    kind: str = RUN
 
     @property
     def key(self) -> str:
@@ -39,7 +43,7 @@ class Cell:
         usual = Configuration().to_json()
         given = self.configuration.to_json()
         values = {name: given[name] for name in given if name not in PLACES and given[name] != usual[name]}
-        return json.dumps(values, sort_keys=True)
+        return json.dumps(values if self.kind == RUN else {**values, "kept": self.kind}, sort_keys=True)
 
     @property
     def attack(self) -> str:
@@ -70,18 +74,22 @@ def cells_of(
     base = preset(experiment.preset).with_values({**dict(experiment.changes), **changes})
     chosen_rules = _chosen(rules, experiment.rules, "rule", name)
     chosen_attacks = _chosen(attacks, experiment.attacks, "attack", name)
+    horizons = (base.steps,) if "steps" in changes or not experiment.horizons else experiment.horizons
     exactly = {} if experiment.quantity == MARGIN else AS_IN_THE_PAPER
     return [
-        Cell(name, base.with_values({"rule": rule, "attack": exactly.get(attack, attack), "seed": seed}))
+        Cell(
+            name, base.with_values({"rule": rule, "attack": exactly.get(attack, attack), "seed": seed, "steps": steps})
+        )
         for seed in range(1, seeds + 1)
         for rule in chosen_rules
         for attack in chosen_attacks
+        for steps in horizons
     ]
 
 
 def name_of(what: str, cells: list[Cell]) -> str:
     """The name of an experiment's files: the same cells have the same, and others, of other settings, another."""
-    steps = "-".join(sorted({str(cell.configuration.steps) for cell in cells}))
+    steps = "-".join(map(str, sorted({cell.configuration.steps for cell in cells})))
     seeds = len({cell.configuration.seed for cell in cells})
     selection = hashlib.sha256("\n".join(sorted(cell.key for cell in cells)).encode()).hexdigest()
     return f"{what}-steps{steps}-seeds{seeds}-{selection[:8]}"

@@ -10,7 +10,7 @@ from kappaguard.rules.checks import require_count
 from kappaguard.rules.errors import InputError
 from kappaguard.search.engines import Died, spread
 from kappaguard.training.data.dataset import Dataset
-from kappaguard.training.reproduce.experiments import Cell
+from kappaguard.training.reproduce.experiments import SUMMARY, Cell
 from kappaguard.training.reproduce.ledger import Ledger
 
 Report = Callable[[int, int], None]
@@ -52,13 +52,17 @@ def sweep(
 
 
 def finish(cell: Cell, report: Report = lambda done, total: None) -> tuple[dict[str, Any], Rows]:
-    """Run one cell: what came out, and the log."""
+    """Run one cell: what came out, and the log if that is kept."""
     from kappaguard.training.build import build
     from kappaguard.training.run import run
+    from kappaguard.training.theorems.summary import summary
 
     given = cell.configuration
     rows: Rows = []
-    training = build(given, None if given.model == "quadratic" else _data(given.dataset, given.data_dir))
+    data = None if given.model == "quadratic" else _data(given.dataset, given.data_dir)
+    if cell.kind == SUMMARY:
+        return summary(given, report, data).to_json(), rows
+    training = build(given, data)
     result = run(training, given, report=report, keep=rows.append).to_json()
     return result, rows
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from kappaguard.training.build import build
 from kappaguard.training.configuration import Configuration, preset
+from kappaguard.training.theorems.summary import Summary, summary
 
 CONFIDENCE = 0.95
+
+Finish = Callable[[Configuration], Summary]
+"""What came out of a run: by carrying it out, or from where it is kept."""
 
 
 @dataclass(frozen=True)
@@ -32,42 +36,16 @@ def fit(x: list[float], y: list[float]) -> Slope:
     return Slope(slope, slope - reach, slope + reach)
 
 
-def left_side(configuration: Configuration) -> float:
-    """||grad L_H(output)||^2 of Algorithm 1; its mean over all possible outputs for Algorithm 2."""
-    training = build(configuration)
-    gradients = []
-    for _ in range(configuration.steps):
-        gradients.append(_gradient_squared(training.problem, training.state.theta))
-        training.step()
-    if configuration.algorithm == "gd":
-        assert training.state.output_step is not None
-        return gradients[training.state.output_step]
-    return math.fsum(gradients) / len(gradients)
-
-
-def _gradient_squared(problem: object, theta: object) -> float:
-    import torch
-
-    from kappaguard.training.problem import Problem
-
-    assert isinstance(problem, Problem)
-    assert isinstance(theta, torch.Tensor)
-    out = torch.empty((problem.workers, problem.dimension), dtype=theta.dtype, device=theta.device)
-    problem.exact(theta, out)
-    return float((out[: problem.honest].mean(dim=0) ** 2).sum())
-
-
-def gd_rate(horizons: list[int], rule: str, attack: str) -> tuple[Slope, list[float]]:
-    """Algorithm 1 without heterogeneity, curvatures spread over four decades: the theorem says 1/T."""
+def gd_runs(horizons: list[int], rule: str, attack: str) -> list[Configuration]:
+    """Algorithm 1 without heterogeneity, curvatures spread over four decades."""
     base = preset("theorem1").with_values(
         {"rule": rule, "attack": attack, "heterogeneity": 0.0, "condition": 1e4, "dimension": 60, "measure": "none"}
     )
-    errors = [left_side(base.with_values({"steps": steps})) for steps in horizons]
-    return fit([float(steps) for steps in horizons], errors), errors
+    return [base.with_values({"steps": steps}) for steps in horizons]
 
 
-def shb_rate(horizons: list[int], rule: str, attack: str, seeds: int) -> tuple[Slope, list[float]]:
-    """Algorithm 2 without heterogeneity, with noise and the theorem's step sizes: 1/sqrt(T)."""
+def shb_runs(horizons: list[int], rule: str, attack: str, seeds: int) -> list[Configuration]:
+    """Algorithm 2 without heterogeneity, with noise and the theorem's step sizes; horizon after horizon."""
     base = preset("theorem2").with_values(
         {
             "rule": rule,
@@ -79,13 +57,36 @@ def shb_rate(horizons: list[int], rule: str, attack: str, seeds: int) -> tuple[S
             "condition": 1.0,
         }
     )
-    x, y, means = [], [], []
-    for steps in horizons:
-        errors = [left_side(base.with_values({"steps": steps, "seed": seed})) for seed in range(1, seeds + 1)]
-        x += [float(steps)] * seeds
-        y += errors
-        means.append(math.fsum(errors) / seeds)
-    return fit(x, y), means
+    return [base.with_values({"steps": steps, "seed": seed}) for steps in horizons for seed in range(1, seeds + 1)]
+
+
+def share_runs(steps: int, rule: str, attack: str, cases: list[tuple[int, int, float]]) -> list[Configuration]:
+    """Algorithm 1 on quadratics, for every (n, f, G)."""
+    base = preset("theorem1").with_values({"rule": rule, "attack": attack, "steps": steps})
+    return [base.with_values({"n": n, "f": f, "heterogeneity": spread}) for n, f, spread in cases]
+
+
+def alpha_runs(steps: int, rule: str, attack: str, alphas: list[float]) -> list[Configuration]:
+    """Algorithm 1 on logistic regression from digits, for every Dirichlet parameter."""
+    learning = {"model": "logistic", "dataset": "digits", "l2": 0.1}
+    base = preset("theorem1").with_values({"rule": rule, "attack": attack, "steps": steps, **learning})
+    return [base.with_values({"alpha": alpha}) for alpha in alphas]
+
+
+def gd_rate(horizons: list[int], rule: str, attack: str, finish: Finish = summary) -> tuple[Slope, list[float]]:
+    """The slope of Algorithm 1 without heterogeneity: the theorem says 1/T."""
+    errors = [finish(each).left for each in gd_runs(horizons, rule, attack)]
+    return fit([float(steps) for steps in horizons], errors), errors
+
+
+def shb_rate(
+    horizons: list[int], rule: str, attack: str, seeds: int, finish: Finish = summary
+) -> tuple[Slope, list[float]]:
+    """That of Algorithm 2 without heterogeneity: 1/sqrt(T). Of every horizon, the mean error over the seeds."""
+    runs = shb_runs(horizons, rule, attack, seeds)
+    errors = [finish(each).left for each in runs]
+    means = [math.fsum(errors[start : start + seeds]) / seeds for start in range(0, len(errors), seeds)]
+    return fit([float(each.steps) for each in runs], errors), means
 
 
 @dataclass(frozen=True)
@@ -98,27 +99,6 @@ class Floor:
     heterogeneity_squared: float
 
 
-def floor(configuration: Configuration) -> Floor:
-    """Where a run of Algorithm 1 ends, at its output."""
-    training = build(configuration.with_values({"measure": "light", "measure_every": 1}))
-    ratios, spreads, gradients = [], [], []
-    for _ in range(configuration.steps):
-        gradients.append(_gradient_squared(training.problem, training.state.theta))
-        row = training.step()
-        ratios.append(row["kappa_hat"])
-        spreads.append(row["drift"])
-    assert training.state.output_step is not None
-    return Floor(configuration, gradients[training.state.output_step], max(ratios), max(spreads))
-
-
-def floors_by_share(steps: int, rule: str, attack: str, cases: list[tuple[int, int, float]]) -> list[Floor]:
-    """On quadratics, for every (n, f, G)."""
-    base = preset("theorem1").with_values({"rule": rule, "attack": attack, "steps": steps})
-    return [floor(base.with_values({"n": n, "f": f, "heterogeneity": spread})) for n, f, spread in cases]
-
-
-def floors_by_alpha(steps: int, rule: str, attack: str, alphas: list[float]) -> list[Floor]:
-    """On logistic regression from digits, for every Dirichlet parameter."""
-    learning = {"model": "logistic", "dataset": "digits", "l2": 0.1}
-    base = preset("theorem1").with_values({"rule": rule, "attack": attack, "steps": steps, **learning})
-    return [floor(base.with_values({"alpha": alpha})) for alpha in alphas]
+def floors(runs: list[Configuration], finish: Finish = summary) -> list[Floor]:
+    """Where runs of Algorithm 1 end, at their outputs."""
+    return [Floor(each, found.left, found.kappa_hat, found.drift) for each in runs for found in [finish(each)]]

@@ -16,16 +16,15 @@ So no attack can bring the left-hand side near the bound on these problems.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from kappaguard.training.algorithm import Settings, Training
-from kappaguard.training.build import build
-from kappaguard.training.configuration import preset
-from kappaguard.training.quadratic import Quadratic
-from kappaguard.training.theorems.constants import Constants, claimed_kappa
-from kappaguard.training.theorems.slack import Slack
+from kappaguard.training.configuration import Configuration, preset
+from kappaguard.training.theorems.constants import Constants, kappa_of
+from kappaguard.training.theorems.summary import Summary, summary
 
 HEADINGS = ["regime", "T", "left", "bound", "left/bound", "by hand"]
+BY_HAND = {"decay": 1 / 9, "noise": 1 / 18, "floor": 1 / 36}
 
 
 @dataclass(frozen=True)
@@ -49,40 +48,30 @@ class Regime:
         return [self.name, str(self.steps), *sides, f"1/{round(1 / self.by_hand)} = {self.by_hand:.4f}"]
 
 
-def _mean_square(training: Training, steps: int) -> float:
-    """The mean of ||grad L_H||^2 over the iterates from which the output is drawn; L_H is 1/2 ||theta||^2."""
-    total = 0.0
-    for _ in range(steps):
-        total += float((training.state.theta**2).sum())
-        training.step()
-    return total / steps
-
-
-def without_heterogeneity(steps: int, sigma: float, rule: str = "cwtm", attack: str = "sf") -> Regime:
+def without_heterogeneity(steps: int, sigma: float, rule: str = "cwtm", attack: str = "sf") -> Configuration:
     """Decay, or noise if sigma > 0, with the theorem's gamma and beta for the claimed kappa."""
-    given = preset("theorem2").with_values(
-        {"rule": rule, "attack": attack, "steps": steps, "sigma": sigma, "heterogeneity": 0.0, "condition": 1.0}
-    )
-    given = given.with_values({"measure": "none"})
-    gap = given.distance**2 / 2
-    kappa = claimed_kappa(rule, given.n, given.f)
-    constants = Constants(1.0, gap, 0.0, sigma**2, kappa, given.n, given.f, steps)
-    left = _mean_square(build(given), steps)
-    return Regime("noise" if sigma else "decay", steps, left, constants.theorem_2(), 1 / 18 if sigma else 1 / 9)
+    problem = {"heterogeneity": 0.0, "condition": 1.0, "sigma": sigma, "measure": "none"}
+    return preset("theorem2").with_values({"rule": rule, "attack": attack, "steps": steps, **problem})
 
 
-def floor(steps: int, kappa: float = 1.0, workers: int = 4, dimension: int = 5) -> Regime:
+def floor(steps: int, kappa: float = 1.0) -> Configuration:
     """The adversary that owns the slack, from a start where it holds the run at once."""
-    import torch
-
-    problem = Quadratic(workers, dimension, 1.0, 1.0, 1.0, 0.0, kappa**0.5, 0, torch.empty(0, dtype=torch.float64))
-    constants = Constants(1.0, kappa / 2, 1.0, 0.0, kappa, workers, 0, steps)
-    rate = constants.rate()
-    settings = Settings(workers, 0, steps, lambda t: rate, constants.momentum(), False, None, 0, "none", 1)
-    training = Training(problem, Slack(kappa, workers, turns=False), None, settings)
-    return Regime("floor", steps, _mean_square(training, steps), constants.theorem_2(), 1 / 36)
+    problem = {"n": 4, "f": 0, "dimension": 5, "condition": 1.0, "sigma": 0.0, "distance": kappa**0.5}
+    adversary = {"rule": "slack-against", "attack": "none", "kappa": kappa, "measure": "none"}
+    return preset("theorem2").with_values({"steps": steps, **problem, **adversary})
 
 
-def regimes(steps: int) -> list[Regime]:
+def regime_runs(steps: int) -> dict[str, Configuration]:
     """All three."""
-    return [without_heterogeneity(steps, 0.0), without_heterogeneity(steps, 0.3), floor(steps)]
+    return {
+        "decay": without_heterogeneity(steps, 0.0),
+        "noise": without_heterogeneity(steps, 0.3),
+        "floor": floor(steps),
+    }
+
+
+def regime(name: str, given: Configuration, finish: Callable[[Configuration], Summary] = summary) -> Regime:
+    """Both sides; the start is at loss distance^2/2, as L = 1 and the condition is 1."""
+    gap, spread, noise = given.distance**2 / 2, given.heterogeneity**2, given.sigma**2
+    constants = Constants(1.0, gap, spread, noise, kappa_of(given), given.n, given.f, given.steps)
+    return Regime(name, given.steps, finish(given).left, constants.theorem_2(), BY_HAND[name])

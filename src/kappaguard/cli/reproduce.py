@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +12,8 @@ if TYPE_CHECKING:
     from kappaguard.training.reproduce.experiments import Cell
     from kappaguard.training.reproduce.ledger import Ledger
 
+STORE = "cells.sqlite"
+
 
 def reproduce(
     what: Annotated[
@@ -20,8 +21,8 @@ def reproduce(
         typer.Argument(
             metavar="TABLE|FIGURE",
             help="table2, baseline, kappa, mnist, dgd, others, fashion-mnist, cifar-10 and more of the paper's "
-            "settings (mnist-f6-alpha1); theorem1 (-logistic, -cnn), theorem2 (-logistic, -regimes), "
-            "rates.",
+            "settings (mnist-f6-alpha1); theorem1 (-logistic, -cnn, -slack), theorem2 (-logistic, "
+            "-regimes), rates.",
         ),
     ],
     seeds: Annotated[int, typer.Option("--seeds", help="Seeds 1 to this; the paper has 5.")] = 1,
@@ -43,8 +44,8 @@ def reproduce(
     ),
 ) -> None:
     """Run an experiment of the paper and print our numbers beside the paper's; finished cells are not run again."""
+    from kappaguard.cli import theorems
     from kappaguard.cli.output import print_table
-    from kappaguard.cli.progress import nested
     from kappaguard.rules.checks import require_count
     from kappaguard.rules.errors import InputError
     from kappaguard.rules.files import write
@@ -52,27 +53,56 @@ def reproduce(
     from kappaguard.training.reproduce.catalogue import MARGIN
     from kappaguard.training.reproduce.experiments import OTHERS, cells_of, experiment_named, name_of
     from kappaguard.training.reproduce.ledger import Ledger
-    from kappaguard.training.reproduce.sweep import sweep
     from kappaguard.training.reproduce.table import HEADINGS, markdown, table
 
     require_count(seeds, 1, "seeds")
+    if engine not in ENGINES:
+        raise InputError(f"no engine is called {engine!r}; there are {', '.join(ENGINES)}")
+
+    def finish(cells: list[Cell]) -> dict[str, dict[str, Any]]:
+        return _finish(cells, Ledger(out / STORE), engine, jobs, address)
+
     if what in OTHERS:
-        ignored: dict[str, Any] = {"--rule": rules, "--attack": attacks, "--engine": engine != "local"}
-        ignored |= {"--jobs": jobs != 1, "--address": address, "--evaluate-every": evaluate_every}
+        ignored: dict[str, Any] = {"--rule": rules, "--attack": attacks, "--evaluate-every": evaluate_every}
         ignored |= {"--data-dir": data_dir, "--device": device != "auto", "--seeds": what != "rates" and seeds != 1}
         for name in (name for name, value in ignored.items() if value):
             raise InputError(f"{what} takes no {name}")
         if what == "rates":
-            _rates(steps, seeds, out)
+            theorems.rates(steps, seeds, finish, out)
         else:
-            _regimes(3000 if steps is None else steps, out)
+            theorems.regimes(3000 if steps is None else steps, finish, out)
         return
     given = {"steps": steps, "evaluate_every": evaluate_every, "data_dir": data_dir}
     changes: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
-    cells = _with_kappa(cells_of(what, seeds, rules, attacks, device=device, **changes))
-    if engine not in ENGINES:
-        raise InputError(f"no engine is called {engine!r}; there are {', '.join(ENGINES)}")
-    ledger = Ledger(out / "cells.sqlite")
+    cells = theorems.with_kappa(cells_of(what, seeds, rules, attacks, device=device, **changes))
+    done = finish(cells)
+    finished = [(cell, done[cell.key]) for cell in cells]
+    ledger = Ledger(out / STORE)
+    experiment = experiment_named(what)
+    name = name_of(what, cells)
+    paths = [out / f"{name}.md"]
+    crossed: list[str] = []
+    headings, rows = HEADINGS, table(finished)
+    if experiment.quantity == MARGIN:
+        headings, rows, crossed = theorems.margins(finished, ledger, out)
+    else:
+        paths += _figure(finished, ledger, out / name, experiment)
+    print_table(headings, rows)
+    write(paths[0], f"# {experiment.title}\n\n{markdown(headings, rows)}")
+    typer.echo(f"Stored: {', '.join(map(str, [ledger.path, *paths]))}")
+    for line in crossed:
+        typer.echo(line)
+    if crossed:
+        raise typer.Exit(1)
+
+
+def _finish(
+    cells: list[Cell], ledger: Ledger, engine: str, jobs: int, address: str | None
+) -> dict[str, dict[str, Any]]:
+    """What came out of every cell, by its key, with a bar while it lasts; interrupted, it can go on another time."""
+    from kappaguard.cli.progress import nested
+    from kappaguard.training.reproduce.sweep import sweep
+
     done: dict[str, dict[str, Any]] = {}
     with nested("cells", len(cells)) as bar:
         try:
@@ -82,72 +112,7 @@ def reproduce(
         except KeyboardInterrupt:
             typer.echo(f"interrupted: {len(done)} of {len(cells)} cells are done; run again to go on", err=True)
             raise typer.Abort from None
-    finished = [(cell, done[cell.key]) for cell in cells if cell.key in done]
-    experiment = experiment_named(what)
-    name = name_of(what, cells)
-    paths = [out / f"{name}.md"]
-    crossed: list[Path] = []
-    headings, rows = HEADINGS, table(finished)
-    if experiment.quantity == MARGIN:
-        headings, rows, crossed = _margins(finished, ledger, out)
-    else:
-        paths += _figure(finished, ledger, out / name, experiment)
-    print_table(headings, rows)
-    write(paths[0], f"# {experiment.title}\n\n{markdown(headings, rows)}")
-    typer.echo(f"Stored: {', '.join(map(str, [ledger.path, *paths]))}")
-    for path in crossed:
-        typer.echo(f"A bound is crossed: kappaguard train --replay {path}")
-    if crossed:
-        raise typer.Exit(1)
-
-
-def _with_kappa(cells: list[Cell]) -> list[Cell]:
-    """With the certified upper bound on kappa* where Theorem 2's step sizes need one and the paper claims none."""
-    from dataclasses import replace
-    from functools import cache
-
-    from kappaguard.rules.names import parse
-
-    @cache
-    def proved(rule: str, n: int, f: int) -> float | None:
-        from kappaguard.verify.exact import exact
-
-        upper = exact(rule, n, f).upper if parse(rule, f=f).claim is None else None
-        return None if upper is None else math.nextafter(float(upper), math.inf)
-
-    def given(cell: Cell) -> Cell:
-        own = cell.configuration
-        if own.schedule != "theorem" or own.algorithm != "shb":
-            return cell
-        return replace(cell, configuration=own.with_values({"kappa": proved(own.rule, own.n, own.f)}))
-
-    return [given(cell) for cell in cells]
-
-
-def _margins(
-    finished: list[tuple[Cell, dict[str, Any]]], ledger: Ledger, out: Path
-) -> tuple[list[str], list[list[str]], list[Path]]:
-    """Both sides of the convergence theorems; a run that crosses the bound as stated is kept in a folder of its own."""
-    from kappaguard.cli.train import slug
-    from kappaguard.rules.errors import InputError
-    from kappaguard.training.theorems.crossing import keep
-    from kappaguard.training.theorems.margins import HEADINGS, line, margin
-
-    lines, crossed = [], []
-    for cell, result in finished:
-        steps = ledger.rows(cell)
-        try:
-            found = margin(cell.configuration, steps, result)
-        except InputError as error:
-            given = cell.configuration
-            blank = [""] * (len(HEADINGS) - 4)
-            lines.append([given.rule, given.attack, str(given.steps), *blank, f"cannot be said: {error}"])
-            continue
-        lines.append(line(found))
-        if not found.holds:
-            name = f"{cell.experiment}-{slug(cell.configuration)}"
-            crossed.append(keep(out / "crossed", name, cell.configuration, steps, result))
-    return HEADINGS, lines, crossed
+    return done
 
 
 def _figure(
@@ -163,37 +128,3 @@ def _figure(
     write(paths[0], picture(drawn, experiment.quantity, experiment.title))
     write(paths[1], as_csv(drawn, experiment.quantity))
     return paths
-
-
-def _regimes(steps: int, out: Path) -> None:
-    """Each term of Theorem 2's bound in a run where it is all that matters."""
-    from kappaguard.cli.output import print_table
-    from kappaguard.rules.checks import require_count
-    from kappaguard.rules.files import write
-    from kappaguard.training.reproduce.table import markdown
-    from kappaguard.training.theorems.regimes import HEADINGS, regimes
-
-    require_count(steps, 1, "steps")
-    rows = [found.line() for found in regimes(steps)]
-    print_table(HEADINGS, rows)
-    out.mkdir(parents=True, exist_ok=True)
-    path = out / f"theorem2-regimes-steps{steps}.md"
-    write(path, f"# Theorem 2, term by term\n\n{markdown(HEADINGS, rows)}")
-    typer.echo(f"Stored: {path}")
-
-
-def _rates(steps: int | None, seeds: int, out: Path) -> None:
-    """The slopes of the convergence theorems and the floors, for the report."""
-    from kappaguard.cli.output import print_table
-    from kappaguard.cli.progress import counting
-    from kappaguard.reports import rates
-    from kappaguard.rules.errors import InputError
-
-    command = f"{rates.COMMAND}{f' --steps {steps}' if steps else ''} --seeds {seeds}"
-    if (out / rates.NAME).exists() and rates.read(out)["command"] != command:
-        raise InputError(f"{out / rates.NAME} holds the rates of other settings; choose another folder with --out")
-    with counting("rates") as report:
-        found = rates.measure(steps, seeds, report, command)
-    print_table(rates.SLOPES, rates.slope_rows(found))
-    print_table(rates.FLOORS, rates.floor_rows(found))
-    typer.echo(f"Stored: {rates.save(found, out)}")

@@ -9,6 +9,7 @@ import typer
 
 if TYPE_CHECKING:
     from kappaguard.training.configuration import Configuration
+    from kappaguard.training.problem import Problem
     from kappaguard.training.run import Result
 
 
@@ -55,7 +56,8 @@ def train(
     sigma: Annotated[float | None, _option("--sigma", text="The noise of quadratics.")] = None,
     distance: Annotated[float | None, _option("--distance", text="Of a quadratic's start.")] = None,
     kappa: Annotated[
-        float | None, _option("--kappa", text="A proved coefficient of the rule, for the schedule theorem.")
+        float | None,
+        _option("--kappa", text="A proved coefficient of the rule, for the schedule theorem; that of the rule slack."),
     ] = None,
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where runs are kept.")] = Path(".kappaguard/runs"),
     resume: Annotated[Path | None, _option("--resume", text="Continue the run in this folder.")] = None,
@@ -81,7 +83,7 @@ def train(
     if replay is not None:
         _replay(replay)
         return
-    if _spread(preset or "digits", given, out, resume):
+    if _spread(preset or "digits", given, out, resume, as_json):
         return
     if resume is not None:
         folder, configuration = Folder.existing(resume)
@@ -90,9 +92,14 @@ def train(
         configuration = preset_named(preset or "digits").with_values(given)
         training = _build(configuration)
         folder = Folder.create(out, f"{preset or 'digits'}-{slug(configuration)}", configuration)
-        _draw_split(training, configuration, folder)
+        _draw_split(training.problem, configuration, folder)
     result = _run(training, configuration, folder)
-    typer.echo(_json(configuration, folder, result) if as_json else _text(configuration, folder, result))
+    _tell(configuration, folder, result, 1, as_json)
+
+
+def _tell(configuration: Configuration, folder: Any, result: Result, processes: int, as_json: bool) -> None:
+    show = _json if as_json else _text
+    typer.echo(show(configuration, folder, result, processes))
 
 
 def _length(text: str) -> float | None:
@@ -119,8 +126,8 @@ def _replay(path: Path) -> None:
     typer.echo(f"the bound is {found.now.stated:.6g} by this version, and is not crossed")
 
 
-def _spread(preset: str, given: dict[str, Any], out: Path, resume: Path | None) -> bool:
-    """Take part in a run that torchrun started, if it did."""
+def _spread(preset: str, given: dict[str, Any], out: Path, resume: Path | None, as_json: bool) -> bool:
+    """Take part in a run that torchrun started, if it did; process 0 prints what came out."""
     from kappaguard.training.distributed.group import launched
 
     if not launched():
@@ -131,13 +138,15 @@ def _spread(preset: str, given: dict[str, Any], out: Path, resume: Path | None) 
 
     configuration = preset_named(preset).with_values(given) if resume is None else Folder.existing(resume)[1]
     try:
-        done = run_distributed(configuration, out, f"{preset}-{slug(configuration)}", resume)
+        name = f"{preset}-{slug(configuration)}"
+        done = run_distributed(
+            configuration, out, name, resume, lambda *new: _draw_split(new[0], configuration, new[1])
+        )
     except RankLost as lost:
         typer.echo(f"kappaguard: {lost}", err=True)
         raise typer.Exit(1) from None
     if done is not None:
-        path, result = done
-        typer.echo("\n".join(f"{key:<14} {value}" for key, value in {**result, "folder": path}.items()))
+        _tell(configuration, *done, launched(), as_json)
     return True
 
 
@@ -154,13 +163,12 @@ def slug(configuration: Configuration) -> str:
     return re.sub(r"[^A-Za-z0-9]+", "-", words).strip("-")[:80]
 
 
-def _draw_split(training: Any, configuration: Configuration, folder: Any) -> None:
+def _draw_split(problem: Problem, configuration: Configuration, folder: Any) -> None:
     from kappaguard.rules.files import write
     from kappaguard.training.data.picture import picture
     from kappaguard.training.data.split import counts
     from kappaguard.training.learning import Learning
 
-    problem = training.problem
     if not isinstance(problem, Learning):
         return
     table = counts(problem.shards, problem.labels.cpu().numpy(), problem.classes)
@@ -176,21 +184,22 @@ def _run(training: Any, configuration: Configuration, folder: Any) -> Result:
         return run(training, configuration, folder, report)
 
 
-def _json(configuration: Configuration, folder: Any, result: Result) -> str:
+def _json(configuration: Configuration, folder: Any, result: Result, processes: int) -> str:
     from kappaguard import __version__
     from kappaguard.training.strict import dumps
 
     values = {"configuration": configuration.to_json(), "folder": str(folder.path), **result.to_json()}
-    return dumps({**values, "version": __version__}, indent=2)
+    return dumps({**values, "processes": processes, "version": __version__}, indent=2)
 
 
-def _text(configuration: Configuration, folder: Any, result: Result) -> str:
+def _text(configuration: Configuration, folder: Any, result: Result, processes: int) -> str:
     def percent(value: float | None) -> str:
         return "" if value is None else f"{100 * value:.2f} %"
 
     lines = {
         "run": f"{configuration.rule} under {configuration.attack}, n = {configuration.n}, f = {configuration.f}",
-        "status": f"{result.status} after {result.steps} steps, {result.seconds:.1f} s",
+        "status": f"{result.status} after {result.steps} steps, {result.seconds:.1f} s"
+        + (f", {processes} processes" if processes > 1 else ""),
     }
     if result.best_accuracy is not None:
         lines["accuracy"] = f"best {percent(result.best_accuracy)}, last {percent(result.accuracy)}"

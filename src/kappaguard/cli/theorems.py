@@ -1,0 +1,117 @@
+"""The convergence theorems in ``kappaguard reproduce``: both sides of the bounds, their terms, and the rates."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from kappaguard.training.reproduce.experiments import Cell
+    from kappaguard.training.reproduce.ledger import Ledger
+    from kappaguard.training.theorems.margins import Margin
+
+Done = dict[str, dict[str, Any]]
+"""Results of cells by their keys."""
+Finish = Callable[[list["Cell"]], Done]
+"""Carries out those that are not finished yet."""
+
+
+def with_kappa(cells: list[Cell]) -> list[Cell]:
+    """With the certified upper bound on kappa* where Theorem 2's step sizes need one and the paper claims none."""
+    from dataclasses import replace
+    from functools import cache
+
+    from kappaguard.rules.names import parse
+
+    @cache
+    def proved(rule: str, n: int, f: int) -> float | None:
+        from kappaguard.verify.exact import exact
+
+        upper = exact(rule, n, f).upper if parse(rule, f=f).claim is None else None
+        return None if upper is None else math.nextafter(float(upper), math.inf)
+
+    def given(cell: Cell) -> Cell:
+        own = cell.configuration
+        if own.schedule != "theorem" or own.algorithm != "shb":
+            return cell
+        return replace(cell, configuration=own.with_values({"kappa": proved(own.rule, own.n, own.f)}))
+
+    return [given(cell) for cell in cells]
+
+
+def margins(
+    finished: list[tuple[Cell, dict[str, Any]]], ledger: Ledger, out: Path
+) -> tuple[list[str], list[list[str]], list[str]]:
+    """A table of both sides; a run that crosses the bound as stated is kept in a folder of its own, and told of."""
+    from kappaguard.cli.train import slug
+    from kappaguard.rules.errors import InputError
+    from kappaguard.training.theorems.crossing import keep
+    from kappaguard.training.theorems.margins import HEADINGS, line, margin
+
+    lines, crossed = [], []
+    for cell, result in finished:
+        steps = ledger.rows(cell)
+        try:
+            found = margin(cell.configuration, steps, result)
+        except InputError as error:
+            given = cell.configuration
+            blank = [""] * (len(HEADINGS) - 4)
+            lines.append([given.rule, given.attack, str(given.steps), *blank, f"cannot be said: {error}"])
+            continue
+        lines.append(line(found))
+        if not found.holds:
+            name = f"{cell.experiment}-{slug(cell.configuration)}"
+            path = keep(out / "crossed", name, cell.configuration, steps, result)
+            crossed.append(f"{_crossing(found)}: kappaguard train --replay {path}")
+    return HEADINGS, lines, crossed
+
+
+def _crossing(found: Margin) -> str:
+    """Which of the bounds a run crosses."""
+    other = "the corrected one holds" if found.holds_corrected else "so is the corrected one"
+    return f"The bound as stated is crossed for T = {found.steps} ({found.left:.4g} > {found.stated:.4g}), {other}"
+
+
+def regimes(steps: int, finish: Finish, out: Path) -> None:
+    """Each term of Theorem 2's bound in a run where it is all that matters."""
+    from kappaguard.cli.output import print_table
+    from kappaguard.rules.checks import require_count
+    from kappaguard.rules.files import write
+    from kappaguard.training.reproduce.experiments import SUMMARY, Cell
+    from kappaguard.training.reproduce.table import markdown
+    from kappaguard.training.theorems.regimes import HEADINGS, Regime, regime, regime_runs
+    from kappaguard.training.theorems.summary import Summary
+
+    require_count(steps, 1, "steps")
+    cells = {name: Cell("theorem2-regimes", given, SUMMARY) for name, given in regime_runs(steps).items()}
+    done = finish(list(cells.values()))
+
+    def found(name: str) -> Regime:
+        left = Summary.from_json(done[cells[name].key])
+        return regime(name, cells[name].configuration, lambda given: left)
+
+    rows = [found(name).line() for name in cells]
+    print_table(HEADINGS, rows)
+    path = out / f"theorem2-regimes-steps{steps}.md"
+    write(path, f"# Theorem 2, term by term\n\n{markdown(HEADINGS, rows)}")
+    typer.echo(f"Stored: {path}")
+
+
+def rates(steps: int | None, seeds: int, finish: Finish, out: Path) -> None:
+    """The slopes of the convergence theorems and the floors, for the report."""
+    from kappaguard.cli.output import print_table
+    from kappaguard.reports import rates as stored
+    from kappaguard.rules.errors import InputError
+    from kappaguard.training.reproduce.rates import measured, rate_cells
+
+    command = f"{stored.COMMAND}{f' --steps {steps}' if steps else ''} --seeds {seeds}"
+    if (out / stored.NAME).exists() and stored.read(out)["command"] != command:
+        raise InputError(f"{out / stored.NAME} holds the rates of other settings; choose another folder with --out")
+    found = measured(steps, seeds, finish(rate_cells(steps, seeds)), command)
+    print_table(stored.SLOPES, stored.slope_rows(found))
+    print_table(stored.FLOORS, stored.floor_rows(found))
+    typer.echo(f"Stored: {stored.save(found, out)}")

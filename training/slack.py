@@ -1,0 +1,58 @@
+"""The adversary that owns the whole slack of a rule: R_t is any vector with ||R_t - mean||^2 <= kappa times variance.
+
+This is all that the convergence proofs assume of a rule, so it is the worst case of the theorems. In a configuration it
+stands in the place of the rule, and ``kappa`` is its coefficient.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from kappaguard.rules.errors import InputError
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+NAMES = {"slack": True, "slack-against": False}
+"""``slack`` plays the run that refutes Theorem 1 as stated (see ``kappaguard.verify.claims.dgd_convergence``): in the
+first step the error points against the honest mean, afterwards along it. ``slack-against`` never turns."""
+
+
+@dataclass(frozen=True)
+class Slack:
+    """In place of a rule: the honest mean, moved as far as kappa allows, against itself first and then along itself.
+
+    Without ``turns`` it is moved against itself in every step. A mean of zero is moved along the first axis.
+    """
+
+    kappa: float
+    honest: int
+    turns: bool = True
+    step: int = 1
+    label: str = "slack"
+
+    def at(self, step: int) -> Slack:
+        """The same in that step."""
+        return replace(self, step=step)
+
+    def __call__(self, messages: Tensor) -> Tensor:
+        """The aggregate."""
+        import torch
+
+        mine = messages[: self.honest]
+        mean = mine.mean(dim=0)
+        variance = ((mine - mean) ** 2).sum() / self.honest
+        sign = 1.0 if self.turns and self.step > 1 else -1.0
+        axis = torch.zeros_like(mean)
+        axis[0] = 1.0
+        length = mean.norm()
+        moved: Tensor = mean + sign * (self.kappa * variance).sqrt() * (mean / length if length > 0 else axis)
+        return moved
+
+
+def slack_named(name: str, kappa: float | None, honest: int) -> Slack:
+    """The adversary of that name."""
+    if kappa is None:
+        raise InputError(f"{name} needs to know its coefficient: --kappa")
+    return Slack(kappa, honest, NAMES[name], label=name)
