@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,10 +12,13 @@ from kappaguard.rules.arrays import Array, is_exact, namespace
 from kappaguard.rules.checks import reject_nan, require_shape
 from kappaguard.rules.clip import lengths
 from kappaguard.rules.distances import is_safe, squared_distances
+from kappaguard.rules.lazy import lazy
 
 SMALL = 32
 """Up to this many vectors, distances of mixtures are formed from differences of weights throughout."""
 CANCELLED = 1e-2
+LEAST_WEIGHT = 1e-30
+"""What is smaller loses digits in float32, whose smallest normal number is 1.2e-38."""
 MOST_DIFFERENCES = 1 << 21
 """Beyond, only those that lost digits to cancellation are, as long as so many differences of weights suffice."""
 
@@ -46,12 +48,12 @@ class Cloud:
         """How many vectors there are."""
         return int((self.base if self.mixing is None else self.mixing).shape[-2])
 
-    @cached_property
+    @lazy
     def points(self) -> Array:
         """The vectors themselves."""
         return self.base if self.mixing is None else _mix(self.mixing, self.base)
 
-    @cached_property
+    @lazy
     def distances(self) -> Array:
         """Squared distances between the vectors, in some unit; infinite where a vector is."""
         if self.mixing is None or is_exact(self.base):
@@ -62,7 +64,7 @@ class Cloud:
         found = None if step is None else mixed_distances(*step)
         return squared_distances(self.points) if found is None else found
 
-    @cached_property
+    @lazy
     def lengths(self) -> Array:
         """The norms of the vectors, in float64."""
         return lengths(self.points)
@@ -95,11 +97,13 @@ class Cloud:
         """``weights @ points`` for weights of shape (..., n)."""
         if self.mixing is not None:
             weights = namespace(weights).matmul(weights[..., None, :], self.mixing)[..., 0, :]
+        weights, beyond = _representable(weights, self.base)
         if weights.ndim == 1 and native.applies(self.base):
             result, finite = native.combine(weights, self.base)
             if finite:
-                return result
-        return _mix(weights[..., None, :], self.base)[..., 0, :]
+                return result if beyond is None else result + beyond
+        result = _mix(weights[..., None, :], self.base)[..., 0, :]
+        return result if beyond is None else result + beyond
 
     def select(self, index: Array) -> Array:
         """The vectors of the given index, of shape (...): exactly, not as a product with weights."""
@@ -178,6 +182,21 @@ def _mix(mixing: Array, x: Array) -> Array:
         at = xp.matmul(used, xp.astype(~finite & (x * sign > 0), x.dtype)) > 0
         result = xp.where(at, xp.full_like(result, sign * float("inf")), result)
     return result
+
+
+def _representable(weights: Array, x: Array) -> tuple[Array, Array | None]:
+    """The weights without those that x's float32 cannot hold, and what these add: tiny shares of very far vectors."""
+    xp = namespace(x)
+    if is_exact(x) or x.dtype != xp.float32:
+        return weights, None
+    tiny = (weights != 0) & (abs(weights) < LEAST_WEIGHT)
+    if not bool(tiny.any()):
+        return weights, None
+    nothing = xp.zeros_like(weights)
+    share = xp.where(tiny, weights, nothing)
+    double = xp.astype(xp.where(tiny[..., None], x, xp.zeros_like(x)), xp.float64)
+    added = xp.matmul(share[..., None, :], double)[..., 0, :]
+    return xp.where(tiny, nothing, weights), xp.astype(added, x.dtype)
 
 
 def _is_sparse(weights: Array, x: Array) -> bool:

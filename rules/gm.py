@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
+import numpy as np
+
 from kappaguard.rules.arrays import Array, enter, in_double, namespace
 from kappaguard.rules.base import Coefficient, Rule, Traits
 from kappaguard.rules.checks import require_inexact
+from kappaguard.rules.clip import lengths as lengths_of
 from kappaguard.rules.cloud import Cloud
 from kappaguard.rules.weiszfeld import differentiable_step, distance_bound, median_weights, minimise
 
@@ -27,7 +30,8 @@ class GeometricMedian(Rule):
     of the input (``with_bound`` says how near). The spread is the median distance of the input to the output, so
     the tolerance, and the output, follow every translation, scaling and rotation.
     The minimiser is unique unless all vectors lie on one line and n is even; then it is the midpoint of the
-    minimising segment, as for the median. Vectors with infinite entries are discarded.
+    minimising segment, as for the median. Vectors with infinite entries are discarded, and so are those farther than
+    1e152 times the radius of the tightest majority.
     Coefficient: 4 (1 + f/(n - 2f))^2, paper, proposition on GM.
     """
 
@@ -51,12 +55,10 @@ class GeometricMedian(Rule):
         solution = minimise(cloud)
         point = cloud.combine(solution.weights)
         xp = namespace(array)
-        difference = array - point[..., None, :]
-        finite = xp.all(xp.isfinite(difference), axis=-1)
-        difference = xp.where(finite[..., None], difference, xp.zeros_like(difference))
-        lengths = xp.where(
-            finite, xp.linalg.vector_norm(difference, axis=-1), xp.full_like(point[..., :1], float("inf"))
-        )
+        finite = xp.all(xp.isfinite(array), axis=-1)
+        with np.errstate(over="ignore", invalid="ignore"):
+            difference = xp.where(finite[..., None], in_double(array) - in_double(point)[..., None, :], 0.0)
+        lengths = xp.where(finite, lengths_of(difference), float("inf"))
         count = xp.sum(xp.astype(finite, xp.int64), axis=-1, keepdims=True)
         median = xp.take_along_axis(xp.sort(lengths, axis=-1), count // 2, axis=-1)[..., 0]
         bound = distance_bound(solution) * median + _rounding(array, solution.weights)
@@ -69,8 +71,8 @@ def _rounding(x: Array, weights: Array) -> Array:
     A single vector with weight one is returned as it is.
     """
     xp = namespace(x)
-    finite = xp.all(xp.isfinite(x), axis=-1)
-    lengths = xp.where(finite, xp.linalg.vector_norm(x, axis=-1), xp.zeros_like(x[..., 0]))
-    total = xp.sum(xp.abs(weights) * in_double(lengths), axis=-1)
+    counted = xp.all(xp.isfinite(x), axis=-1) & (weights != 0)
+    lengths = lengths_of(xp.where(counted[..., None], x, xp.zeros_like(x)))
+    total = xp.sum(xp.abs(weights) * lengths, axis=-1)
     single = xp.sum(xp.astype(weights != 0, xp.int64), axis=-1) == 1
     return xp.where(single, xp.zeros_like(total), (x.shape[-2] + 2) * float(xp.finfo(x.dtype).eps) * total)

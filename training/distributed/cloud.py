@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from kappaguard.rules.cloud import SMALL, Cloud, Step, mixed_distances
 from kappaguard.rules.distances import squared_distances
 from kappaguard.rules.errors import InputError
 from kappaguard.rules.gm import GeometricMedian
+from kappaguard.rules.lazy import lazy
 from kappaguard.rules.pipeline import Chain, Pipeline
 from kappaguard.rules.weiszfeld import median_weights
 from kappaguard.search.attacks import columns
@@ -26,7 +26,7 @@ class ShardedCloud(Cloud):
         super().__init__(base, mixing, step)
         self.total = total
 
-    @cached_property
+    @lazy
     def distances(self) -> Array:
         """Partial squared distances add up."""
         if self.step is not None and self.base.shape[-2] <= SMALL:
@@ -35,7 +35,7 @@ class ShardedCloud(Cloud):
                 return found
         return self.total(squared_distances(self.points))
 
-    @cached_property
+    @lazy
     def lengths(self) -> Array:
         """So do partial squared lengths."""
         own = super().lengths
