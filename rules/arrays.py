@@ -38,7 +38,11 @@ def as_array(x: Array | Sequence[Any]) -> Array:
     if type(x) is np.ndarray and x.dtype in _FLOATS:
         return x
     array: Any
-    if array_api_compat.is_array_api_obj(x):
+    if isinstance(x, np.ma.MaskedArray) and np.ma.getmaskarray(x).any():
+        raise InputError(f"x has {int(np.ma.getmaskarray(x).sum())} masked entries; there is no rule for those")
+    if isinstance(x, np.ndarray):
+        array = np.asarray(x)
+    elif array_api_compat.is_array_api_obj(x):
         array = x
     elif isinstance(x, Sequence) and len(x) > 0 and array_api_compat.is_torch_array(x[0]):
         import torch

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kappaguard.rules import native
-from kappaguard.rules.arrays import Array, device_of, is_exact, namespace
+from kappaguard.rules.arrays import Array, device_of, enter, is_exact, namespace
 from kappaguard.rules.base import Rule
 from kappaguard.rules.cloud import Cloud
 
@@ -31,13 +31,17 @@ class Average(Rule):
 
     name: ClassVar[str] = "average"
 
+    def __call__(self, x: Array) -> Array:
+        """The mean of x, of shape (..., n, d) -> (..., d)."""
+        array, back = enter(x)
+        if native.applies(array):
+            mean, finite = _mean(array)
+            if finite:
+                return back(mean)
+        return back(self.aggregate(Cloud(array)))
+
     def aggregate(self, cloud: Cloud) -> Array:
         """The mean of the points."""
-        x = cloud.base
-        if cloud.mixing is None and native.applies(x):
-            mean, finite = _mean(x)
-            if finite:
-                return mean
         return cloud.combine(_weights(cloud))
 
 

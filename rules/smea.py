@@ -15,11 +15,14 @@ from kappaguard.rules.arrays import Array, device_of, namespace, to_numpy
 from kappaguard.rules.base import Rule, Traits
 from kappaguard.rules.checks import require_count, require_inexact, require_minority
 from kappaguard.rules.cloud import Cloud
+from kappaguard.rules.errors import InputError
 from kappaguard.rules.ordering import MARGIN
 from kappaguard.rules.weights import uniform
 
 CHUNK = 2048
 """How many subsets are held at once."""
+MOST_SUBSETS = 10**8
+"""Going through more takes longer than anybody waits."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,12 @@ def flattest_subset(distances: NDArray[np.float64], size: int) -> NDArray[np.int
     """The subset of the given size with the smallest largest eigenvalue of its scatter matrix."""
     unseen = np.isinf(distances).sum(axis=-1)
     reachable = np.flatnonzero(unseen <= np.sort(unseen)[size - 1])
+    count = math.comb(len(reachable), size)
+    if count > MOST_SUBSETS:
+        raise InputError(
+            f"smea would go through {count:.2g} subsets of {size} out of {len(reachable)} vectors; "
+            f"more than {MOST_SUBSETS:.0e} are not tried"
+        )
     best = np.arange(size)
     least = np.inf
     for subsets in _chunks(reachable, size):

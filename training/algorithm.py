@@ -18,7 +18,7 @@ import numpy as np
 
 from kappaguard.search.attacks.base import Aggregation, Attack
 from kappaguard.training import measure
-from kappaguard.training.messages import Diverged, on_server, require_range, send
+from kappaguard.training.messages import Diverged, descend, on_server, require_range, send
 from kappaguard.training.problem import Problem
 from kappaguard.training.randomness import reseeded
 from kappaguard.training.schedule import Schedule
@@ -72,6 +72,8 @@ class Training:
     settings: Settings
     state: State = field(init=False)
     seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(PHASES, 0.0))
+    elapsed: float = 0.0
+    """Seconds that the run has taken up to its last checkpoint."""
 
     def __post_init__(self) -> None:
         import torch
@@ -123,7 +125,7 @@ class Training:
                 record |= measure.of_gradients(self.problem, theta, honest, self._gradients)
                 record |= self._slope(self._gradients[:m].mean(dim=0))
         self._output(t, length)
-        theta.sub_(aggregate, alpha=settings.schedule(t))
+        descend(t, theta, aggregate, settings.schedule(t))
         self._clock(start, sent, attacked, aggregated)
         return record
 

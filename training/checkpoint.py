@@ -15,11 +15,14 @@ from kappaguard.training.measure import Point
 from kappaguard.training.problem import Problem
 
 SCHEMA = "kappaguard-checkpoint/1"
+DAMAGE = (OSError, RuntimeError, KeyError, TypeError, ValueError, AttributeError, EOFError, pickle.UnpicklingError)
+"""What reading a file that is not a whole checkpoint may raise."""
 
 
 def save(training: Training, path: Path) -> None:
     """Everything that the next step, and its line in the log, depend on."""
-    store({"schema": SCHEMA, **packed(training.state, training.problem)}, path)
+    spent = {"elapsed": training.elapsed, "phases": dict(training.seconds)}
+    store({"schema": SCHEMA, **packed(training.state, training.problem), **spent}, path)
 
 
 def store(content: dict[str, Any], path: Path) -> None:
@@ -41,8 +44,10 @@ def restore(training: Training, path: Path) -> None:
         if content["schema"] != SCHEMA or content["messages"].shape != state.messages.shape:
             raise InputError(f"{path} is a checkpoint of another run")
         unpack(content, state, training.problem)
-    except (OSError, RuntimeError, KeyError, TypeError, EOFError, pickle.UnpicklingError) as error:
-        raise InputError(f"cannot continue from {path}: {type(error).__name__}") from None
+        training.elapsed = float(content.get("elapsed", 0.0))
+        training.seconds.update(content.get("phases", {}))
+    except DAMAGE as error:
+        raise InputError(f"{path} is damaged, the run cannot go on from it ({type(error).__name__})") from None
 
 
 def packed(state: State, problem: Problem) -> dict[str, Any]:
@@ -66,7 +71,7 @@ def unpack(content: dict[str, Any], state: State, problem: Problem) -> None:
     state.theta.copy_(content["theta"])
     state.messages.copy_(content["messages"])
     state.memory = None if content["memory"] is None else Memory(**content["memory"])
-    state.step, state.least = content["step"], content["least"]
+    state.step, state.least = int(content["step"]), float(content["least"])
     state.output, state.output_step = content["output"], content["output_step"]
     measured = content.get("measured")
     state.measured = None if measured is None else Point(*measured)

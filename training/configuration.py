@@ -98,6 +98,9 @@ def _check_type(name: str, value: Any, kind: str) -> None:
 def _check_numbers(given: Configuration) -> None:
     for name, least in {"n": 1, "f": 0, "steps": 1, "batch": 1, "seed": 0, "evaluate_every": 0, "samples": 0}.items():
         require_count(getattr(given, name), least, name)
+    for name in ("n", "steps", "batch", "samples", "evaluate_every", "measure_every", "dimension"):
+        if getattr(given, name) >= 2**31:
+            raise InputError(f"{name} must be less than 2^31, got {getattr(given, name)}")
     if given.seed >= 2**63:
         raise InputError(f"seed must be less than 2^63, got {given.seed}")
     require_count(given.measure_every, 1, "measure_every")

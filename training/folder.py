@@ -86,7 +86,11 @@ class Folder:
         if not path.exists():
             return []
         rows: list[dict[str, Any]] = []
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        try:
+            lines = path.read_text(encoding="utf-8").splitlines()
+        except ValueError:
+            raise InputError(f"{path} is damaged: it is not UTF-8") from None
+        for number, line in enumerate(lines, 1):
             try:
                 row = json.loads(line)
             except ValueError:

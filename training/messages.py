@@ -48,6 +48,15 @@ def require_range(t: int, length: float, n: int, dtype: torch.dtype) -> None:
         raise Diverged(t)
 
 
+def descend(t: int, theta: Tensor, aggregate: Tensor, rate: float) -> None:
+    """theta <- theta - rate R_t in place; ``Diverged`` if theta's dtype cannot hold the rate."""
+    import torch
+
+    if not rate <= torch.finfo(theta.dtype).max:
+        raise Diverged(t)
+    theta.sub_(aggregate, alpha=rate)
+
+
 def on_server(messages: Tensor) -> Tensor:
     """The messages where rules can take them: decisions need float64, which Apple's GPUs lack."""
     return messages.cpu() if messages.device.type in WITHOUT_DOUBLE else messages

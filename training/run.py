@@ -65,7 +65,12 @@ def run(
     """Carry on to the last step; with a folder, from its checkpoint if it has one. ``keep`` is told of every row."""
     begin = time.perf_counter()
     rows = [] if folder is None else _begin(training, folder)
-    state, status = training.state, "finished"
+    state, status, earlier = training.state, "finished", training.elapsed
+
+    def store() -> None:
+        training.elapsed = earlier + time.perf_counter() - begin
+        if folder is not None:
+            save(training, folder.checkpoint)
 
     def tell(row: dict[str, Any]) -> None:
         rows.append(row)
@@ -85,8 +90,8 @@ def run(
             if every and (state.step % every == 0 or state.step == configuration.steps):
                 tell(evaluated(training))
             whole = True
-            if folder is not None and time.perf_counter() - saved > SECONDS_BETWEEN_CHECKPOINTS:
-                save(training, folder.checkpoint)
+            if time.perf_counter() - saved > SECONDS_BETWEEN_CHECKPOINTS:
+                store()
                 saved = time.perf_counter()
             report(state.step, configuration.steps)
     except Diverged:
@@ -94,16 +99,16 @@ def run(
     except RuleFault as fault:
         raise InputError(f"the rule failed in step {state.step}: {fault}") from fault
     except KeyboardInterrupt:
-        if folder is not None and whole:
-            save(training, folder.checkpoint)
+        if whole:
+            store()
         raise
     finally:
         if folder is not None:
             folder.close()
-    result = result_of(training, rows, status, time.perf_counter() - begin)
+    if whole:
+        store()
+    result = result_of(training, rows, status, earlier + time.perf_counter() - begin)
     if folder is not None:
-        if whole:
-            save(training, folder.checkpoint)
         folder.finish(result.to_json())
     return result
 

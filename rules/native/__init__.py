@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from kappaguard.rules.native.networks import network
 
+_FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 LEAST_ENTRIES = 2048
 """Below this many entries the call is not worth it."""
 ENTRIES_PER_THREAD = 1 << 18
@@ -55,7 +56,7 @@ def applies(x: Any) -> bool:
         isinstance(x, np.ndarray)
         and x.ndim == 2
         and x.size >= LEAST_ENTRIES
-        and x.dtype in (np.float32, np.float64)
+        and x.dtype in _FLOATS
         and x.flags.c_contiguous
         and available()
     )

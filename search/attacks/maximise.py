@@ -113,11 +113,18 @@ def _choose(
             chosen.append(int(index))
     if count == 1:
         level = np.flatnonzero(values >= top - equal * abs(top))
-        chosen.append(int(level[np.argmin(np.abs(etas[level]))]))
+        chosen.append(int(level[_by_size(etas[level])[0]]))
     around = np.concatenate([etas[chosen] * (1 - STABLE), etas[chosen] * (1 + STABLE)])
     sides = _clean(errors(around)).reshape(2, -1).min(axis=0)
     steady = np.minimum(sides, values[chosen])
     steady[np.isinf(steady)] = np.finfo(np.float64).max
     level = steady >= steady.max() - equal * abs(steady.max())
-    order = np.lexsort((np.abs(etas[chosen]), -np.where(level, steady.max(), steady)))[:count]
+    order = _by_size(etas[chosen], -np.where(level, steady.max(), steady))[:count]
     return [Candidate(float(etas[chosen[place]]), float(values[chosen[place]])) for place in order]
+
+
+def _by_size(etas: NDArray[np.float64], *first: NDArray[np.float64]) -> NDArray[np.intp]:
+    """The order by the given keys, then by size, then the positive one of two that rounding alone tells apart."""
+    size = np.round(np.log(np.maximum(np.abs(etas), np.finfo(np.float64).tiny)), 9)
+    order: NDArray[np.intp] = np.lexsort((etas < 0, size, *first))
+    return order

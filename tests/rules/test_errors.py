@@ -209,3 +209,19 @@ def test_lists_and_integers_are_accepted(name):
 def test_lists_of_fractions_are_exact():
     rows = [[Fraction(1, 3)], [Fraction(1, 2)], [Fraction(5, 7)]]
     assert parse("average")(rows).tolist() == [Fraction(65, 126)]
+
+
+@pytest.mark.parametrize("name", ["average", "gm", "caf", "nnm+gm", "cwtm", "krum"])
+def test_masked_arrays_are_arrays_unless_something_is_masked(name):
+    x = np.arange(35.0).reshape(7, 5) ** 2
+    rule = parse(name, f=2)
+    found = rule(np.ma.array(x, mask=False))
+    assert type(found) is np.ndarray
+    assert np.array_equal(found, rule(x))
+    with pytest.raises(InputError, match="x has 3 masked entries"):
+        rule(np.ma.array(x, mask=x < 5))
+
+
+def test_smea_says_how_many_subsets_are_too_many():
+    with pytest.raises(InputError, match=r"1\.1e\+17 subsets of 31 out of 60 vectors"):
+        parse("smea", f=29)(np.eye(60))

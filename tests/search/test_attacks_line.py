@@ -159,6 +159,18 @@ def test_against_the_geometric_median_one_goes_far(name, positive):
         assert abs(far.eta) > 1e5
 
 
+def test_of_two_that_rounding_alone_tells_apart_the_positive_one_is_taken():
+    """A function that is the same on both sides, but for its last digits."""
+    for seed in range(20):
+        noise = np.random.default_rng(seed)
+
+        def errors(etas, noise=noise):
+            return np.exp(-((np.abs(etas) - 2) ** 2)) * (1 + 1e-15 * noise.standard_normal(len(etas)))
+
+        (found,) = maximise(errors, 1.0)
+        assert found.eta == pytest.approx(2, rel=0.02)
+
+
 @pytest.mark.parametrize("attack", [FallOfEmpires(), LittleIsEnough()])
 def test_a_rule_that_returns_nan_does_not_end_the_search(attack):
     x = honest_vectors("gaussian", 5, 3, 1)

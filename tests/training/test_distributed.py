@@ -42,7 +42,7 @@ CASES = [
     {"rule": "meamed", "attack": "mimic"},
     {"rule": "nnm+gm", "attack": "adaptive", "algorithm": "gd"},
     {"rule": "clipping(c=0.3)+cwtm", "attack": "foe(positive=True)", "steps": 1},
-    {"rule": "arc+krum", "attack": "alie(positive=True)"},
+    {"rule": "arc+krum", "attack": "alie"},
     {"rule": "nnm+arc+cwmed", "attack": "mimic"},
     {"rule": "centered_clipping(tau=0.2, iterations=3)", "attack": "sf"},
     {"rule": "nnm+cwtm", "attack": "foe", **QUADRATIC},

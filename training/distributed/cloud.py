@@ -55,7 +55,7 @@ class ShardedCloud(Cloud):
 def require_shardable(rule: Aggregation) -> Rule:
     """Only rules of ours, which see whole vectors through their distances and lengths, can be sharded."""
     if not isinstance(rule, Rule):
-        name = getattr(rule, "label", rule)
+        name = getattr(rule, "label", getattr(rule, "name", rule))
         raise InputError(f"{name} cannot be spread over processes: a rule of another library needs whole vectors")
     return rule
 

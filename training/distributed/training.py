@@ -23,7 +23,7 @@ from kappaguard.training.distributed import measure
 from kappaguard.training.distributed.cloud import aggregate, attackable, require_shardable
 from kappaguard.training.distributed.group import Group, slice_of
 from kappaguard.training.measure import due, slope
-from kappaguard.training.messages import Diverged, on_server, require_range, send
+from kappaguard.training.messages import Diverged, descend, on_server, require_range, send
 from kappaguard.training.problem import Problem
 from kappaguard.training.randomness import reseeded
 from kappaguard.training.threads import undivided
@@ -111,7 +111,7 @@ class DistributedTraining:
                 record |= self._measured()
         if length < state.least if settings.exact else t - 1 == self.drawn:
             state.output, state.output_step, state.least = theta.clone(), t - 1, length
-        theta.sub_(whole, alpha=settings.schedule(t))
+        descend(t, theta, whole, settings.schedule(t))
         return record
 
     def _honest(self, t: int) -> Tensor:

@@ -84,6 +84,8 @@ def _fault(error: Exception) -> str:
         return str(getattr(error, "format_message", error.__str__)())
     if isinstance(error, InputError):
         return str(error)
+    if isinstance(error, MemoryError):
+        return f"not enough memory: {error}"
     raise error
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,6 +12,9 @@ if TYPE_CHECKING:
     from kappaguard.training.configuration import Configuration
     from kappaguard.training.problem import Problem
     from kappaguard.training.run import Result
+
+
+RUNS = Path(".kappaguard/runs")
 
 
 def _option(*names: str, text: str) -> Any:
@@ -59,7 +63,7 @@ def train(
         float | None,
         _option("--kappa", text="A proved coefficient of the rule, for the schedule theorem; that of the rule slack."),
     ] = None,
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where runs are kept.")] = Path(".kappaguard/runs"),
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where runs are kept.")] = RUNS,
     resume: Annotated[Path | None, _option("--resume", text="Continue the run in this folder.")] = None,
     replay: Annotated[
         Path | None, _option("--replay", text="Carry out again the run in this folder, which crossed a bound.")
@@ -78,7 +82,7 @@ def train(
 
     if clip is not None:
         given["clip"] = _length(clip)
-    if (resume or replay) is not None and (given or preset or (resume and replay)):
+    if (resume or replay) is not None and (given or preset or out != RUNS or (resume and replay)):
         raise InputError("--resume and --replay take no other settings: a run goes as it was begun")
     if replay is not None:
         _replay(replay)
@@ -180,8 +184,12 @@ def _run(training: Any, configuration: Configuration, folder: Any) -> Result:
     from kappaguard.cli.progress import counting
     from kappaguard.training.run import run
 
-    with counting("steps") as report:
-        return run(training, configuration, folder, report)
+    try:
+        with counting("steps") as report:
+            return run(training, configuration, folder, report)
+    except KeyboardInterrupt:
+        typer.echo(f"interrupted; to go on: kappaguard train --resume {shlex.quote(str(folder.path))}", err=True)
+        raise typer.Abort from None
 
 
 def _json(configuration: Configuration, folder: Any, result: Result, processes: int) -> str:

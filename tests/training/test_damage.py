@@ -1,0 +1,113 @@
+"""Requests that are too large, and folders that something has damaged: one line, and exit code 2."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import sys
+
+import pytest
+import torch
+
+from kappaguard import cli
+from kappaguard.cli import main
+from kappaguard.training.run import run
+
+RUN = ["train", "--steps", "3", "-n", "5", "-f", "1", "--batch", "4", "--rule", "cwtm", "--attack", "sf"]
+
+
+def one_line(capsys) -> str:
+    out, err = capsys.readouterr()
+    assert err.count("\n") == 1
+    return out + err
+
+
+@pytest.fixture
+def folder(tmp_path, capsys):
+    """A finished run."""
+    assert main([*RUN, "--out", str(tmp_path)]) == 0
+    capsys.readouterr()
+    (path,) = tmp_path.iterdir()
+    return path
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "told"),
+    [
+        ("--steps", "99999999999999999999999", "steps must be less than 2^31"),
+        ("--batch", "99999999999999", "batch must be less than 2^31"),
+        ("--dimension", "99999999999999", "dimension must be less than 2^31"),
+    ],
+)
+def test_numbers_beyond_all_reason_are_refused(option, value, told, tmp_path, capsys):
+    assert main([*RUN, option, value, "--out", str(tmp_path)]) == 2
+    assert told in one_line(capsys)
+
+
+def test_too_little_memory_is_told_in_one_line(tmp_path, capsys, monkeypatch):
+    def build(configuration):
+        raise MemoryError("Unable to allocate 7 PiB")
+
+    monkeypatch.setattr(sys.modules["kappaguard.cli.train"], "_build", build)
+    assert main([*RUN, "--out", str(tmp_path)]) == 2
+    assert "not enough memory: Unable to allocate 7 PiB" in one_line(capsys)
+
+
+@pytest.mark.parametrize("given", [["--learning-rate", "1e300"], ["--schedule", "drop:1:1e308"]])
+def test_a_rate_beyond_float32_is_a_run_that_diverges(given, tmp_path, capsys):
+    assert main([*RUN, *given, "--out", str(tmp_path)]) == 0
+    assert "diverged after" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("change", [{"messages": 5}, {"step": "x"}, {"least": None}, {"theta": None}, {"phases": 7}])
+def test_a_checkpoint_with_wrong_values(change, folder, capsys):
+    content = torch.load(folder / "checkpoint.pt", weights_only=True)
+    torch.save({**content, **change}, folder / "checkpoint.pt")
+    assert main(["train", "--resume", str(folder)]) == 2
+    assert "checkpoint.pt is damaged" in one_line(capsys)
+
+
+@pytest.mark.parametrize("content", [b"", b"no checkpoint", pickle.dumps({"step": 1})])
+@pytest.mark.filterwarnings("ignore")
+def test_a_file_that_is_no_checkpoint(content, folder, capsys):
+    (folder / "checkpoint.pt").write_bytes(content)
+    assert main(["train", "--resume", str(folder)]) == 2
+    assert "checkpoint.pt is damaged" in one_line(capsys)
+
+
+def test_a_log_that_is_no_text(folder, capsys):
+    (folder / "log.jsonl").write_bytes(b"\xff\xfe\x00")
+    assert main(["train", "--resume", str(folder)]) == 2
+    assert "not UTF-8" in one_line(capsys)
+
+
+def test_a_finished_run_keeps_its_times(folder, capsys):
+    before = json.loads((folder / "result.json").read_text())
+    assert main(["train", "--resume", str(folder)]) == 0
+    after = json.loads((folder / "result.json").read_text())
+    assert after["phases"] == before["phases"]
+    assert after["phases"]["honest"] > 0
+    assert after.pop("seconds") >= sum(before["phases"].values())
+    before.pop("seconds")
+    assert after == before
+
+
+def test_resume_takes_no_other_folder(folder, tmp_path, capsys):
+    assert main(["train", "--resume", str(folder), "--out", str(tmp_path / "other")]) == 2
+    assert "take no other settings" in one_line(capsys)
+
+
+def test_who_interrupts_is_told_how_to_go_on(tmp_path, capsys, monkeypatch):
+    def interrupted(training, configuration, folder, report):
+        def stop(done, total):
+            raise KeyboardInterrupt
+
+        return run(training, configuration, folder, stop)
+
+    monkeypatch.setattr("kappaguard.training.run.run", interrupted)
+    assert main([*RUN, "--out", str(tmp_path / "a b")]) == cli.INTERRUPTED
+    assert "interrupted; to go on: kappaguard train --resume '" in one_line(capsys)
+    monkeypatch.undo()
+    (path,) = (tmp_path / "a b").iterdir()
+    assert main(["train", "--resume", str(path)]) == 0
+    assert json.loads((path / "result.json").read_text())["steps"] == 3
