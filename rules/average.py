@@ -16,6 +16,7 @@ from kappaguard.rules.arrays import Array, device_of, enter, is_exact, namespace
 from kappaguard.rules.base import Rule
 from kappaguard.rules.cloud import Cloud
 
+_DOUBLE = np.dtype(np.float64)
 LONG = 100_000
 """From this many coordinates on, all threads of the linear-algebra library are quicker than one pass that also looks
 for NaN and infinity."""
@@ -67,7 +68,6 @@ def _weights(cloud: Cloud) -> Array:
 
 @lru_cache(maxsize=64)
 def _uniform(n: int, dtype: np.dtype[Any]) -> NDArray[Any]:
-    return np.full(n, 1.0 / n, dtype=dtype)
-
-
-_DOUBLE = np.dtype(np.float64)
+    weights = np.full(n, 1.0 / n, dtype=dtype)
+    weights.setflags(write=False)
+    return weights

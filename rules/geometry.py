@@ -65,13 +65,13 @@ def view_from(cloud: Cloud, pivot: Array) -> View:
 def _from_points(cloud: Cloud, pivot: Array, apart: Array) -> Array:
     """V from the coordinates: difference to the pivot, scaled to length one, multiplied out block by block."""
     points = cloud.points
-    if native.applies(points):
-        found = _from_inner_products(native.gram_about(points, points[int(pivot)], points[:0]), apart)
-        if found is not None:
-            return found
     xp = namespace(points)
     total = xp.zeros((*apart.shape, apart.shape[-1]), dtype=xp.float64, device=device_of(points))
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+        if native.applies(points):
+            found = _from_inner_products(native.gram_about(points, points[int(pivot)], points[:0]), apart)
+            if found is not None:
+                return found
         longest, length = _lengths(points, pivot, apart)
         for start in range(0, points.shape[-1], BLOCK):
             part = _offset(points[..., start : start + BLOCK], pivot, apart)

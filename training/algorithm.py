@@ -62,6 +62,11 @@ class State:
     """The last point at which everything was measured: the next slope is taken from it."""
 
 
+def drawn_iterate(settings: Settings) -> int:
+    """The number of the theta that Algorithm 2 outputs, uniform over the iterates."""
+    return int(np.random.default_rng((settings.seed, 3)).integers(settings.steps))
+
+
 @dataclass
 class Training:
     """A run that is carried on step by step."""
@@ -84,9 +89,7 @@ class Training:
         self._gradients = torch.empty(
             (self.problem.workers, self.problem.dimension), dtype=theta.dtype, device=theta.device
         )
-        generator = np.random.default_rng((self.settings.seed, 3))
-        self.drawn = int(generator.integers(self.settings.steps))
-        """Algorithm 2 outputs theta of this number."""
+        self.drawn = drawn_iterate(self.settings)
 
     def step(self) -> dict[str, Any]:
         """One step; what is recorded of it."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kappaguard.rules.adapters.adapted import Adapted, PreAdapted
 from kappaguard.rules.errors import InputError
 from kappaguard.rules.names import rule as rule_named
-from kappaguard.search.attacks.base import Aggregation
+from kappaguard.search.attacks.base import Aggregation, Attack
 from kappaguard.search.attacks.names import attack_named
 from kappaguard.training.algorithm import Settings, Training
 from kappaguard.training.configuration import LABEL_FLIPPING, Configuration
@@ -42,6 +42,13 @@ def device_named(name: str) -> torch.device:
 
 def build(configuration: Configuration, data: Dataset | None = None) -> Training:
     """The run, at step 0; ``data`` saves reading it again."""
+    return Training(*parts_of(configuration, data))
+
+
+def parts_of(
+    configuration: Configuration, data: Dataset | None = None
+) -> tuple[Problem, Aggregation, Attack | None, Settings]:
+    """What a run consists of, before there is room for any message."""
     from kappaguard.training.theorems.constants import theorem_settings
 
     others = ("none", LABEL_FLIPPING)
@@ -66,7 +73,7 @@ def build(configuration: Configuration, data: Dataset | None = None) -> Training
         configuration.measure,
         configuration.measure_every,
     )
-    return Training(problem, under_attack, attack, settings)
+    return problem, under_attack, attack, settings
 
 
 def _rule(configuration: Configuration) -> Aggregation:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pickle
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from kappaguard.rules.errors import InputError
 from kappaguard.search.attacks.mimic import Memory
-from kappaguard.training.algorithm import State, Training
+from kappaguard.training.algorithm import State
 from kappaguard.training.learning import Learning
 from kappaguard.training.measure import Point
 from kappaguard.training.problem import Problem
@@ -19,22 +19,27 @@ DAMAGE = (OSError, RuntimeError, KeyError, TypeError, ValueError, AttributeError
 """What reading a file that is not a whole checkpoint may raise."""
 
 
-def save(training: Training, path: Path) -> None:
-    """Everything that the next step, and its line in the log, depend on."""
-    spent = {"elapsed": training.elapsed, "phases": dict(training.seconds)}
-    store({"schema": SCHEMA, **packed(training.state, training.problem), **spent}, path)
+class Carried(Protocol):
+    """A run, or the share of a process in it."""
+
+    problem: Problem
+    state: State
+    seconds: dict[str, float]
+    elapsed: float
 
 
-def store(content: dict[str, Any], path: Path) -> None:
-    """A file that is there as a whole or not at all."""
+def save(training: Carried, path: Path) -> None:
+    """Everything that the next step, and its line in the log, depend on; the file is there as a whole or not at all."""
     import torch
 
+    spent = {"elapsed": training.elapsed, "phases": dict(training.seconds)}
+    content = {"schema": SCHEMA, **_packed(training.state, training.problem), **spent}
     beside = path.with_name(f".{path.name}.new")
     torch.save(content, beside)
     beside.replace(path)
 
 
-def restore(training: Training, path: Path) -> None:
+def restore(training: Carried, path: Path) -> None:
     """Put a run that has just been built where the stored one was."""
     import torch
 
@@ -43,14 +48,16 @@ def restore(training: Training, path: Path) -> None:
         content = torch.load(path, map_location=state.theta.device, weights_only=True)
         if content["schema"] != SCHEMA or content["messages"].shape != state.messages.shape:
             raise InputError(f"{path} is a checkpoint of another run")
-        unpack(content, state, training.problem)
+        _unpack(content, state, training.problem)
         training.elapsed = float(content.get("elapsed", 0.0))
         training.seconds.update(content.get("phases", {}))
+    except InputError:
+        raise
     except DAMAGE as error:
         raise InputError(f"{path} is damaged, the run cannot go on from it ({type(error).__name__})") from None
 
 
-def packed(state: State, problem: Problem) -> dict[str, Any]:
+def _packed(state: State, problem: Problem) -> dict[str, Any]:
     """What a file holds of a run."""
     measured = state.measured
     return {
@@ -66,7 +73,7 @@ def packed(state: State, problem: Problem) -> dict[str, Any]:
     }
 
 
-def unpack(content: dict[str, Any], state: State, problem: Problem) -> None:
+def _unpack(content: dict[str, Any], state: State, problem: Problem) -> None:
     """Put it back; a file of an earlier version holds no measured point."""
     state.theta.copy_(content["theta"])
     state.messages.copy_(content["messages"])

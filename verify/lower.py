@@ -157,12 +157,12 @@ class _Hunter:
         best = self.caught
         patience = _patience(arena)
         for candidate in arena.pool[:JUDGED]:
-            if best is not None and not candidate.ratio > float(best.ratio):
+            if best is not None and not candidate.ratio > best.ratio:
                 break
             for judgement in (self._shrunk(candidate, patience), self._plain(candidate)):
                 if judgement is None or judgement.ratio == 0:
                     continue
-                if best is None or judgement.ratio > float(best.ratio) / KEEP:
+                if best is None or judgement.ratio * Fraction(KEEP) > best.ratio:
                     best = judgement
         if self.caught is not None and best is self.caught and arena.best is not None:
             small = self._shrunk(arena.best, patience)

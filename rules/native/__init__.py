@@ -156,7 +156,7 @@ def _distinct_distances(x: NDArray[Any]) -> NDArray[np.float64]:
 def gram_about(x: NDArray[Any], centre: NDArray[Any], extra: NDArray[Any]) -> NDArray[np.float64]:
     """The inner products of all x_i - centre and of the rows of ``extra``, in float64.
 
-    Each is right to 1e-15 of the two lengths.
+    Each is right to 1e-14 of the two lengths.
     """
     kernels = _compiled()
     assert kernels is not None
@@ -170,9 +170,10 @@ def gram_about(x: NDArray[Any], centre: NDArray[Any], extra: NDArray[Any]) -> ND
         kernels.gram_about(distinct, x.itemsize, n, d, begin, end, *others, count, part)
         return part
 
-    lower: NDArray[np.float64] = sum(_spread(distinct, gram))
     index = np.concatenate([place, np.arange(n, n + count)])
-    result: NDArray[np.float64] = (lower + np.tril(lower, -1).T)[np.ix_(index, index)]
+    with np.errstate(over="ignore", invalid="ignore"):
+        lower: NDArray[np.float64] = sum(_spread(distinct, gram))
+        result: NDArray[np.float64] = (lower + np.tril(lower, -1).T)[np.ix_(index, index)]
     return result
 
 

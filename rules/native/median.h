@@ -1,4 +1,4 @@
-/* The geometric median of few vectors in general position, from their squared distances alone.
+/* The geometric median of few vectors in general position, from their squared distances, or from what one vector sees.
  *
  * The same method, step by step, as kappaguard.rules.weiszfeld, which states the mathematics; the names are the
  * same. What that module treats specially (infinite or very unequal distances, vectors on one line, a search that

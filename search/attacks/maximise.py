@@ -112,15 +112,20 @@ def _choose(
         if count == 1 or all(abs(etas[index] - etas[other]) > APART * abs(etas[other]) for other in chosen):
             chosen.append(int(index))
     if count == 1:
-        level = np.flatnonzero(values >= top - equal * abs(top))
+        level = np.flatnonzero(values >= _nearly(top, equal))
         chosen.append(int(level[_by_size(etas[level])[0]]))
     around = np.concatenate([etas[chosen] * (1 - STABLE), etas[chosen] * (1 + STABLE)])
     sides = _clean(errors(around)).reshape(2, -1).min(axis=0)
     steady = np.minimum(sides, values[chosen])
     steady[np.isinf(steady)] = np.finfo(np.float64).max
-    level = steady >= steady.max() - equal * abs(steady.max())
+    level = steady >= _nearly(steady.max(), equal)
     order = _by_size(etas[chosen], -np.where(level, steady.max(), steady))[:count]
     return [Candidate(float(etas[chosen[place]]), float(values[chosen[place]])) for place in order]
+
+
+def _nearly(top: float, equal: float) -> float:
+    """What counts as the largest value, which may be infinite, and negative where there was only NaN."""
+    return top - equal * abs(top) if np.isfinite(top) else top
 
 
 def _by_size(etas: NDArray[np.float64], *first: NDArray[np.float64]) -> NDArray[np.intp]:

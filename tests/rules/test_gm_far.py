@@ -52,3 +52,17 @@ def test_a_bound_is_finite_and_true_beside_a_far_vector(far, dtype):
     expected = naive(x[:6], np.eye(5)[0] if kept else np.zeros(5))
     assert np.linalg.norm(point.astype(np.float64) - expected) <= bound + 1e-9 * SPREAD
     assert bound <= (1e-4 if dtype == np.float32 else 1e-6) * SPREAD
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("value", [np.inf, 1e306])
+def test_rows_beyond_all_numbers_in_different_columns_make_no_noise(value, dtype):
+    """Warnings are errors here: partial sums of several threads overflow, or are infinite with both signs."""
+    if dtype == np.float32 and np.isfinite(value):
+        pytest.skip("float32 ends at 3.4e38")
+    x = np.random.default_rng(0).standard_normal((17, 100_000)).astype(dtype)
+    for row in range(13, 17):
+        x[row, [7, 90_000 + row]] = value, -value
+    found = parse("gm")(x)
+    assert np.isfinite(found).all()
+    assert np.allclose(found, parse("gm")(x[:13]), atol=0.5)

@@ -172,7 +172,15 @@ def test_of_two_that_rounding_alone_tells_apart_the_positive_one_is_taken():
 
 
 @pytest.mark.parametrize("attack", [FallOfEmpires(), LittleIsEnough()])
-def test_a_rule_that_returns_nan_does_not_end_the_search(attack):
+@pytest.mark.parametrize("value", [np.nan, np.inf, 1e200])
+@pytest.mark.filterwarnings("ignore:overflow")
+def test_a_rule_that_returns_no_reasonable_numbers_does_not_end_the_search(attack, value):
     x = honest_vectors("gaussian", 5, 3, 1)
-    action = attack.act(x, 2, lambda vectors: np.full(vectors.shape[-1], np.nan))
+    action = attack.act(x, 2, lambda vectors: value * np.abs(vectors).max(axis=0))
     assert np.isfinite(action.vectors).all()
+
+
+def test_an_infinite_error_is_the_largest():
+    (found,) = maximise(lambda etas: np.where(etas > 3, np.inf, np.abs(etas)), 1.0)
+    assert found.eta > 3
+    assert found.error == np.inf

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import torch
 
-from kappaguard.training.build import build
+from kappaguard.training.build import parts_of
 from kappaguard.training.configuration import Configuration
 from kappaguard.training.distributed.group import join, leave
 from kappaguard.training.distributed.training import DistributedTraining
@@ -19,7 +19,7 @@ def main(cases: str, out: str) -> None:
     results = []
     for values in json.loads(cases):
         configuration = Configuration().with_values(values)
-        training = DistributedTraining.of(build(configuration), group)
+        training = DistributedTraining.of(*parts_of(configuration), group)
         rows = [training.step() for _ in range(configuration.steps)]
         state = training.state
         results.append({"theta": state.theta, "output": state.output, "rows": json.dumps(rows)})

@@ -248,5 +248,5 @@ def test_folders_are_never_used_twice(tmp_path):
     with pytest.raises(InputError, match="not the folder of a run"):
         Folder.existing(tmp_path)
     (tmp_path / "name-1" / "checkpoint.pt").write_bytes(b"nonsense")
-    with pytest.raises(InputError, match="cannot continue"):
+    with pytest.raises(InputError, match="is damaged"):
         run(build(SMALL), SMALL, Folder.existing(tmp_path / "name-1")[0])

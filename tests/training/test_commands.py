@@ -71,7 +71,6 @@ def test_the_theorem_presets_record_what_the_theorems_speak_of(tmp_path):
         (["train", "--dataset", "mnist", "--data-dir", "/no/such/folder"], "/no/such/folder"),
         (["train", "--model", "cnn-mnist"], "16 x 16"),
         (["train", "--schedule", "theorem", "--rule", "mda"], "mda"),
-        (["train", "--resume", "/no/such/run"], "not the folder of a run"),
         (["train", "--resume", "/no/such/run", "--steps", "3"], "no other settings"),
         (["reproduce", "table3"], "table2"),
         (["reproduce", "nope"], "theorem1-slack, theorem2-regimes, rates"),
@@ -92,6 +91,13 @@ def test_bad_input_is_one_line_and_exit_code_2(arguments, named, tmp_path, capsy
     complaint = capsys.readouterr().err
     assert complaint.count("\n") == 1
     assert named in complaint
+
+
+def test_resuming_what_is_no_run_is_one_line_and_exit_code_2(tmp_path, capsys):
+    assert main(["train", "--resume", str(tmp_path / "nothing")]) == 2
+    complaint = capsys.readouterr().err
+    assert complaint.count("\n") == 1
+    assert "not the folder of a run" in complaint
 
 
 @pytest.mark.parametrize(("given", "stored"), [("none", None), ("0", None), ("0.5", 0.5)])

@@ -11,6 +11,11 @@ import torch
 
 from kappaguard import cli
 from kappaguard.cli import main
+from kappaguard.rules.errors import InputError
+from kappaguard.training.build import parts_of
+from kappaguard.training.configuration import Configuration
+from kappaguard.training.distributed.group import Group
+from kappaguard.training.distributed.training import DistributedTraining
 from kappaguard.training.run import run
 
 RUN = ["train", "--steps", "3", "-n", "5", "-f", "1", "--batch", "4", "--rule", "cwtm", "--attack", "sf"]
@@ -111,3 +116,43 @@ def test_who_interrupts_is_told_how_to_go_on(tmp_path, capsys, monkeypatch):
     (path,) = (tmp_path / "a b").iterdir()
     assert main(["train", "--resume", str(path)]) == 0
     assert json.loads((path / "result.json").read_text())["steps"] == 3
+
+
+def test_the_checkpoint_of_another_run_is_told_as_such(folder, tmp_path, capsys):
+    assert main([*RUN, "-n", "7", "--out", str(tmp_path / "other")]) == 0
+    (other,) = (tmp_path / "other").iterdir()
+    (folder / "checkpoint.pt").write_bytes((other / "checkpoint.pt").read_bytes())
+    capsys.readouterr()
+    assert main(["train", "--resume", str(folder)]) == 2
+    assert "is a checkpoint of another run" in one_line(capsys)
+
+
+def test_a_share_of_a_checkpoint_is_checked_as_the_whole_is(tmp_path):
+    """As every process of several does it; one of them is enough to see."""
+    configuration = Configuration(n=5, f=1, steps=3, batch=4, rule="cwtm", attack="sf")
+    alone = Group(0, 1)
+    training = DistributedTraining.of(*parts_of(configuration), alone)
+    training.save(tmp_path)
+    assert training.restore(tmp_path)
+    (path,) = tmp_path.glob("checkpoint-*.pt")
+    torch.save({**torch.load(path, weights_only=True), "messages": torch.zeros(2, 3)}, path)
+    with pytest.raises(InputError, match="another run"):
+        training.restore(tmp_path)
+    path.write_bytes(b"nonsense")
+    with pytest.raises(InputError, match="is damaged"):
+        training.restore(tmp_path)
+
+
+def test_no_process_makes_room_for_all_messages(monkeypatch):
+    """What is allocated before the first step, counted: with four processes, a quarter of the workers each."""
+    made = []
+    for name in ("zeros", "empty", "empty_like", "zeros_like"):
+        real = getattr(torch, name)
+        monkeypatch.setattr(
+            torch, name, lambda *given, real=real, **more: made.append(real(*given, **more)) or made[-1]
+        )
+    group = Group(0, 4)
+    configuration = Configuration(n=16, f=4, steps=3, model="quadratic", dimension=1000, rule="cwtm", attack="sf")
+    training = DistributedTraining.of(*parts_of(configuration), group)
+    assert training.state.messages.shape == (3, 1000)
+    assert max(each.numel() for each in made) <= 3 * 1000

@@ -101,13 +101,13 @@ def embedded(distances: Array) -> Array:
     squares = pairs[pivot]
     gram = (squares[:, None] + squares[None, :] - pairs) / 2
     points = np.zeros((n, n))
-    columns: list[tuple[int, int]] = []
+    pivots: list[tuple[int, int]] = []
     for row in np.argsort(squares, kind="stable"):
-        for place, other in columns:
+        for place, other in pivots:
             inner = gram[row, other] - points[row, :place] @ points[other, :place]
             points[row, place] = inner / points[other, place]
         left = gram[row, row] - points[row] @ points[row]
         if left > 4 * n * np.finfo(np.float64).eps * gram[row, row]:
-            points[row, len(columns)] = np.sqrt(left)
-            columns.append((len(columns), row))
+            points[row, len(pivots)] = np.sqrt(left)
+            pivots.append((len(pivots), row))
     return points

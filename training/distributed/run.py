@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from kappaguard.training.build import build, device_named
+from kappaguard.training.build import device_named, parts_of
 from kappaguard.training.configuration import Configuration
 from kappaguard.training.distributed.group import join, leave
 from kappaguard.training.distributed.training import DistributedTraining
@@ -33,10 +33,9 @@ def run_distributed(
 
     ``created`` is told, in process 0, of a new folder.
     """
-    begin = time.perf_counter()
     group = join(device_named(configuration.device).type)
     try:
-        training = DistributedTraining.of(build(configuration), group)
+        training = DistributedTraining.of(*parts_of(configuration), group)
         folder = _folder(training, configuration, out, name, resume, created)
         status = "finished"
         try:
@@ -45,14 +44,14 @@ def run_distributed(
             status = "diverged"
         except RuntimeError as error:
             raise RankLost(
-                f"process {group.rank} lost another one in step {training.state.step} "
+                f"process {group.rank} failed or lost another one in step {training.state.step} "
                 f"({str(error).splitlines()[0][:80]}); continue with --resume {folder.path}"
             ) from None
         finally:
             folder.close()
         if group.rank != 0:
             return None
-        result = result_of(training, folder.rows(), status, time.perf_counter() - begin)
+        result = result_of(training, folder.rows(), status, training.elapsed)
         folder.finish({**result.to_json(), "processes": group.size})
         return folder, result
     finally:
@@ -98,6 +97,7 @@ def _new(
 def _carry_on(training: DistributedTraining, configuration: Configuration, folder: Folder) -> None:
     """To the last step; process 0 keeps the log, the same that a single process keeps."""
     state, every, first = training.state, configuration.evaluate_every, training.group.rank == 0
+    begin, earlier = time.perf_counter(), training.elapsed
     if first and every and state.step == 0 and not folder.rows():
         folder.log(evaluated(training))
     while state.step < configuration.steps:
@@ -107,5 +107,6 @@ def _carry_on(training: DistributedTraining, configuration: Configuration, folde
             folder.log(row)
             if every and (state.step % every == 0 or last):
                 folder.log(evaluated(training))
+        training.elapsed = earlier + time.perf_counter() - begin
         if last or state.step % STEPS_BETWEEN_CHECKPOINTS == 0:
             training.save(folder.path)

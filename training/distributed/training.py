@@ -15,10 +15,10 @@ import numpy as np
 
 from kappaguard.rules.base import Rule
 from kappaguard.rules.errors import InputError
-from kappaguard.search.attacks.base import Attack
+from kappaguard.search.attacks.base import Aggregation, Attack
 from kappaguard.search.attacks.mimic import Memory, Mimic
-from kappaguard.training.algorithm import Settings, State, Training
-from kappaguard.training.checkpoint import packed, store, unpack
+from kappaguard.training.algorithm import Settings, State, drawn_iterate
+from kappaguard.training.checkpoint import restore, save
 from kappaguard.training.distributed import measure
 from kappaguard.training.distributed.cloud import aggregate, attackable, require_shardable
 from kappaguard.training.distributed.group import Group, slice_of
@@ -47,6 +47,7 @@ class DistributedTraining:
     drawn: int
     state: State
     seconds: dict[str, float] = field(default_factory=dict)
+    elapsed: float = 0.0
 
     def __post_init__(self) -> None:
         import torch
@@ -54,19 +55,21 @@ class DistributedTraining:
         self._gradients = torch.empty_like(self.state.messages)
 
     @classmethod
-    def of(cls, training: Training, group: Group) -> DistributedTraining:
-        """This process's share of a run that has just been built."""
+    def of(
+        cls, problem: Problem, rule: Aggregation, attack: Attack | None, settings: Settings, group: Group
+    ) -> DistributedTraining:
+        """This process's share of a run: it has room for the messages of its own workers only."""
         import torch
 
-        problem, theta = training.problem, training.state.theta
-        rule = require_shardable(training.rule)
+        theta = problem.start()
+        whole = require_shardable(rule)
         hosted = group.part(problem.workers)
         if problem.workers < group.size:
             raise InputError(f"{problem.workers} workers are too few for {group.size} processes")
         problem.host(hosted, group.total)
         messages = torch.zeros((len(hosted), problem.dimension), dtype=theta.dtype, device=theta.device)
         state = State(0, theta, messages)
-        return cls(problem, rule, training.attack, training.settings, group, training.drawn, state)
+        return cls(problem, whole, attack, settings, group, drawn_iterate(settings), state)
 
     def step(self) -> dict[str, Any]:
         """One step; what is recorded of it, the same in every process."""
@@ -144,21 +147,19 @@ class DistributedTraining:
     def save(self, folder: Path) -> None:
         """This process's part of a checkpoint; the newest two are kept."""
         name = f"checkpoint-{self.group.rank}of{self.group.size}"
-        store(packed(self.state, self.problem), folder / f"{name}-{self.state.step}.pt")
+        save(self, folder / f"{name}-{self.state.step}.pt")
         for old in sorted(folder.glob(f"{name}-*.pt"), key=_step_of)[:-KEPT]:
             old.unlink()
 
     def restore(self, folder: Path) -> bool:
         """Go back to the newest step of which every process has its part; whether there is one."""
-        import torch
-
         size = self.group.size
         steps = [{_step_of(path) for path in folder.glob(f"checkpoint-{rank}of{size}-*.pt")} for rank in range(size)]
         common = set.intersection(*steps)
         if not common:
             return False
         path = folder / f"checkpoint-{self.group.rank}of{size}-{max(common)}.pt"
-        unpack(torch.load(path, map_location=self.state.theta.device, weights_only=True), self.state, self.problem)
+        restore(self, path)
         return True
 
 

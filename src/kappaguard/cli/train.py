@@ -144,7 +144,7 @@ def _spread(preset: str, given: dict[str, Any], out: Path, resume: Path | None, 
     try:
         name = f"{preset}-{slug(configuration)}"
         done = run_distributed(
-            configuration, out, name, resume, lambda *new: _draw_split(new[0], configuration, new[1])
+            configuration, out, name, resume, lambda problem, folder: _draw_split(problem, configuration, folder)
         )
     except RankLost as lost:
         typer.echo(f"kappaguard: {lost}", err=True)
