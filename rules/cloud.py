@@ -98,11 +98,11 @@ class Cloud:
         if self.mixing is not None:
             weights = namespace(weights).matmul(weights[..., None, :], self.mixing)[..., 0, :]
         weights, beyond = _representable(weights, self.base)
+        result, finite = None, False
         if weights.ndim == 1 and native.applies(self.base):
             result, finite = native.combine(weights, self.base)
-            if finite:
-                return result if beyond is None else result + beyond
-        result = _mix(weights[..., None, :], self.base)[..., 0, :]
+        if not finite:
+            result = _mix(weights[..., None, :], self.base)[..., 0, :]
         return result if beyond is None else result + beyond
 
     def select(self, index: Array) -> Array:

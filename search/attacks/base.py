@@ -11,11 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-
-from kappaguard.rules import native
 from kappaguard.rules.arrays import Array, enter, namespace
+from kappaguard.rules.average import Average
 from kappaguard.rules.checks import require_count, require_shape
+from kappaguard.rules.cloud import Cloud
 from kappaguard.rules.errors import InputError
 
 Aggregation = Callable[[Array], Array]
@@ -84,11 +83,7 @@ def require_honest(honest: Array, f: int) -> None:
 def mean_of(honest: Array) -> Array:
     """The mean of the honest vectors."""
     x, back = enter(honest)
-    if native.applies(x):
-        mean, finite = native.combine(np.full(len(x), 1 / len(x)), x)
-        if finite:
-            return back(mean)
-    return namespace(honest).mean(honest, axis=0)
+    return back(Average().aggregate(Cloud(x)))
 
 
 def repeated(vector: Array, f: int) -> Array:

@@ -19,6 +19,7 @@ from kappaguard.training.messages import Diverged
 from kappaguard.training.quadratic import Quadratic
 from kappaguard.training.run import run
 from kappaguard.training.schedule import schedule_named
+from tests.training.stopping import stop_after
 
 SMALL = Configuration(n=7, f=2, steps=12, batch=5, evaluate_every=0, dtype="float64", l2=1e-3, clip=1.0, seed=4)
 
@@ -95,13 +96,8 @@ def test_a_run_goes_on_where_it_stopped(tmp_path, attack):
     complete = Folder.create(tmp_path, "whole", configuration)
     expected = run(whole, configuration, complete)
     folder = Folder.create(tmp_path, "part", configuration)
-
-    def stop(done: int, total: int) -> None:
-        if done == 7:
-            raise KeyboardInterrupt
-
     with pytest.raises(KeyboardInterrupt):
-        run(build(configuration), configuration, folder, stop)
+        run(build(configuration), configuration, folder, stop_after(7))
     folder.log({"step": 9, "written": "after the checkpoint"})
     folder.close()
     again, read = Folder.existing(folder.path)

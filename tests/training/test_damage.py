@@ -17,6 +17,7 @@ from kappaguard.training.configuration import Configuration
 from kappaguard.training.distributed.group import Group
 from kappaguard.training.distributed.training import DistributedTraining
 from kappaguard.training.run import run
+from tests.training.stopping import stop_after
 
 RUN = ["train", "--steps", "3", "-n", "5", "-f", "1", "--batch", "4", "--rule", "cwtm", "--attack", "sf"]
 
@@ -104,10 +105,7 @@ def test_resume_takes_no_other_folder(folder, tmp_path, capsys):
 
 def test_who_interrupts_is_told_how_to_go_on(tmp_path, capsys, monkeypatch):
     def interrupted(training, configuration, folder, report):
-        def stop(done, total):
-            raise KeyboardInterrupt
-
-        return run(training, configuration, folder, stop)
+        return run(training, configuration, folder, stop_after(1))
 
     monkeypatch.setattr("kappaguard.training.run.run", interrupted)
     assert main([*RUN, "--out", str(tmp_path / "a b")]) == cli.INTERRUPTED

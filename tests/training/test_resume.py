@@ -15,6 +15,7 @@ from kappaguard.training.build import build
 from kappaguard.training.configuration import Configuration
 from kappaguard.training.folder import Folder
 from kappaguard.training.run import run
+from tests.training.stopping import stop_after
 from tests.training.test_distributed import launch
 
 SMALL = Configuration(n=7, f=2, steps=8, batch=5, evaluate_every=3, rule="cwtm", attack="mimic", seed=4)
@@ -40,13 +41,8 @@ def go_on(folder):
 def test_a_run_that_was_killed_early_starts_again_with_a_clean_log(tmp_path, whole, checkpoint):
     """Killed, so that nothing is saved on the way out: what is left is the checkpoint of step 0, or nothing."""
     folder = Folder.create(tmp_path, "killed", SMALL)
-
-    def kill(done, total):
-        if done == 5:
-            raise SystemExit
-
     with pytest.raises(SystemExit):
-        run(build(SMALL), SMALL, folder, kill)
+        run(build(SMALL), SMALL, folder, stop_after(5, SystemExit))
     assert len(folder.rows()) == 7
     assert torch.load(folder.checkpoint, weights_only=True)["step"] == 0
     if not checkpoint:
@@ -88,13 +84,8 @@ def test_a_resumed_run_logs_the_same_bytes_slopes_included(changes, last, tmp_pa
     given = SMALL.with_values({**changes, "attack": "sf"})
     whole, folder = Folder.create(tmp_path, "whole", given), Folder.create(tmp_path, "parts", given)
     run(build(given), given, whole)
-
-    def interrupt(done, total):
-        if done == last:
-            raise KeyboardInterrupt
-
     with pytest.raises(KeyboardInterrupt):
-        run(build(given), given, folder, interrupt)
+        run(build(given), given, folder, stop_after(last))
     assert main(["train", "--resume", str(folder.path)]) == 0
     logs = [(each.path / "log.jsonl").read_bytes() for each in (whole, folder)]
     assert logs[0] == logs[1]

@@ -14,6 +14,7 @@ from kappaguard.training.configuration import preset
 from kappaguard.training.folder import Folder
 from kappaguard.training.run import run
 from kappaguard.training.slack import Slack
+from tests.training.stopping import stop_after
 
 
 @pytest.mark.parametrize("kappa", [0.25, 1.0])
@@ -76,12 +77,7 @@ def test_it_turns_in_the_second_step_of_the_run_also_after_a_resume(tmp_path):
     whole = Folder.create(tmp_path, "whole", given)
     run(build(given), given, whole)
     folder = Folder.create(tmp_path, "interrupted", given)
-
-    def interrupt(done, total):
-        if done == 3:
-            raise KeyboardInterrupt
-
     with pytest.raises(KeyboardInterrupt):
-        run(build(given), given, folder, interrupt)
+        run(build(given), given, folder, stop_after(3))
     assert main(["train", "--resume", str(folder.path)]) == 0
     assert folder.rows() == whole.rows()

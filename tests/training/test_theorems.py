@@ -16,6 +16,7 @@ from kappaguard.training.theorems.constants import Constants, claimed_kappa
 from kappaguard.training.theorems.margins import line, margin
 from kappaguard.training.theorems.rates import alpha_runs, fit, floors, gd_rate, share_runs, shb_rate
 from kappaguard.training.theorems.regimes import floor, regime, without_heterogeneity
+from kappaguard.training.theorems.summary import summary
 
 
 def finished(configuration: Configuration):
@@ -169,8 +170,8 @@ def test_the_floor_falls_with_alpha():
 
 
 def test_each_term_of_theorem_2_is_loose_by_the_factor_that_follows_by_hand():
-    decay, noise = regime("decay", without_heterogeneity(300, 0.0)), regime("noise", without_heterogeneity(800, 0.3))
-    held = regime("floor", floor(600))
+    runs = {"decay": without_heterogeneity(300, 0.0), "noise": without_heterogeneity(800, 0.3), "floor": floor(600)}
+    decay, noise, held = (regime(name, given, summary(given)) for name, given in runs.items())
     assert decay.ratio == pytest.approx(1 / 9, rel=0.03)
     assert noise.ratio == pytest.approx(1 / 18, rel=0.15)
     assert held.ratio == pytest.approx(1 / 36, rel=0.02)

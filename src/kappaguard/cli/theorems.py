@@ -83,18 +83,14 @@ def regimes(steps: int, finish: Finish, out: Path) -> None:
     from kappaguard.rules.files import write
     from kappaguard.training.reproduce.experiments import SUMMARY, Cell
     from kappaguard.training.reproduce.table import markdown
-    from kappaguard.training.theorems.regimes import HEADINGS, Regime, regime, regime_runs
+    from kappaguard.training.theorems.regimes import HEADINGS, regime, regime_runs
     from kappaguard.training.theorems.summary import Summary
 
     require_count(steps, 1, "steps")
     cells = {name: Cell("theorem2-regimes", given, SUMMARY) for name, given in regime_runs(steps).items()}
     done = finish(list(cells.values()))
-
-    def found(name: str) -> Regime:
-        left = Summary.from_json(done[cells[name].key])
-        return regime(name, cells[name].configuration, lambda given: left)
-
-    rows = [found(name).line() for name in cells]
+    found = {name: Summary.from_json(done[cell.key]) for name, cell in cells.items()}
+    rows = [regime(name, cell.configuration, found[name]).line() for name, cell in cells.items()]
     print_table(HEADINGS, rows)
     path = out / f"theorem2-regimes-steps{steps}.md"
     write(path, f"# Theorem 2, term by term\n\n{markdown(HEADINGS, rows)}")
