@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import reprlib
+import sys
+
 import numpy as np
 
 from kappaguard.rules.arrays import Array, is_exact, namespace
@@ -24,8 +27,16 @@ def require_count(value: int, least: int, what: str) -> None:
 
 def require_positive(value: float, what: str) -> None:
     """A parameter must be a finite number above 0."""
-    if isinstance(value, bool) or not isinstance(value, int | float | np.floating) or not 0 < value < float("inf"):
-        raise InputError(f"{what} must be a finite number > 0, got {value!r}")
+    known = isinstance(value, int | float | np.floating) and not isinstance(value, bool)
+    if not known or not 0 < value <= sys.float_info.max:
+        raise InputError(f"{what} must be a finite number > 0, got {reprlib.repr(value)}")
+
+
+def require_seconds(value: float, what: str) -> None:
+    """A length of time must be a finite number above 0."""
+    known = isinstance(value, int | float) and not isinstance(value, bool)
+    if not known or not 0 < value <= sys.float_info.max:
+        raise InputError(f"{what} must be a positive number of seconds, got {reprlib.repr(value)}")
 
 
 def require_minority(rule: str, n: int, f: int) -> None:

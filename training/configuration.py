@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import sys
 import tomllib
 from dataclasses import asdict, dataclass, fields, replace
 from importlib.resources import files
@@ -117,7 +118,7 @@ def _check_numbers(given: Configuration) -> None:
     if not 0 <= given.momentum < 1:
         raise InputError(f"momentum must be in [0, 1), got {given.momentum}")
     for name in ("l2", "heterogeneity", "sigma"):
-        if not 0 <= getattr(given, name) < float("inf"):
+        if not 0 <= getattr(given, name) <= sys.float_info.max:
             raise InputError(f"{name} must be a number >= 0, got {getattr(given, name)}")
 
 

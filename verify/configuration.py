@@ -16,7 +16,6 @@ rule ``budget``, ``tolerance`` and ``rotates``.
 from __future__ import annotations
 
 import difflib
-import math
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,10 +23,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from kappaguard.rules.checks import require_seconds
 from kappaguard.rules.errors import InputError
 from kappaguard.verify.guard import Order
 from kappaguard.verify.inquiry import BUDGET, Inquiry
-from kappaguard.verify.sandbox.run import MEMORY, Limits
+from kappaguard.verify.sandbox.run import MEMORY, Limits, mebibytes
 from kappaguard.verify.store import FOLDER
 
 FILE = "pyproject.toml"
@@ -146,8 +146,7 @@ def _list(value: Any, name: str) -> list[Any]:
 
 
 def _seconds(value: Any, name: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
-        raise InputError(f"{name} must be a positive number of seconds")
+    require_seconds(value, name)
     return float(value)
 
 
@@ -158,4 +157,4 @@ def _count(value: Any, least: int, name: str) -> int:
 
 
 def _memory(data: Mapping[str, Any]) -> int:
-    return _count(data["memory"], 64, "memory") << 20 if "memory" in data else MEMORY
+    return mebibytes(data["memory"], "memory") if "memory" in data else MEMORY

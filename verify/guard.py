@@ -6,7 +6,6 @@ An object (a closure, a fixture, an instance) cannot be sent there: it is run in
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -21,7 +20,7 @@ from kappaguard.rules.adapters.resolve import label
 from kappaguard.rules.adapters.spec import parse as parse_spec
 from kappaguard.rules.adapters.spec import split_pipeline
 from kappaguard.rules.base import Rule
-from kappaguard.rules.checks import require_count
+from kappaguard.rules.checks import require_count, require_seconds
 from kappaguard.rules.errors import InputError
 from kappaguard.rules.names import parse
 from kappaguard.verify.inquiry import BUDGET, Finder, Inquiry, inquire
@@ -176,9 +175,7 @@ def validate(inquiry: Inquiry) -> None:
         if ":" in stage and (where := parse_spec(stage).where).endswith(".py"):
             # before the claim, which nobody knows for a file that is not there
             require_file(Path(where))
-    budget = inquiry.budget
-    if isinstance(budget, bool) or not isinstance(budget, int | float) or not 0 < budget < math.inf:
-        raise InputError(f"the budget must be a positive number of seconds, got {budget!r}")
+    require_seconds(inquiry.budget, "the budget")
 
 
 def _foreign(rule: str | Callable[..., Any]) -> bool:

@@ -17,7 +17,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import kappaguard as kg
@@ -241,6 +241,9 @@ SECTION = LINES.map(lambda lines: "\n".join(["[tool.kappaguard]", *lines]))
 
 
 @given(SECTION | ANYTHING)
+@example(f"[tool.kappaguard]\nbudget = {'9' * 400}")
+@example(f"[tool.kappaguard]\ntimeout = {'9' * 400}")
+@example(f"[tool.kappaguard]\nmemory = {'9' * 400}")
 @MANY
 def test_configurations(text):
     with contextlib.suppress(InputError):
@@ -279,3 +282,9 @@ def test_names_that_no_file_can_have(name):
     ):
         status, output, complaint = run(*arguments)
         fine(status, output, complaint, allowed=(2,))
+
+
+@pytest.mark.parametrize("key", ["budget", "timeout", "memory"])
+def test_numbers_beyond_every_limit(key):
+    with pytest.raises(InputError, match=rf"^{key} must be"):
+        from_toml(f'[tool.kappaguard]\nrules = ["krum"]\ngrid = [[5, 1]]\n{key} = {"9" * 400}')

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import reprlib
 import tempfile
 import time
 from dataclasses import dataclass, replace
@@ -22,7 +23,15 @@ from kappaguard.verify.verdict import Effort, Verdict, verdict_from_json
 GRACE = 30.0
 """Seconds that an inquiry may take beyond the budget of its search."""
 MEMORY = 4 << 30
+LEAST_MEBIBYTES, MOST_MEBIBYTES = 64, 1 << 30
 MOST_RESULT = 64 << 20
+
+
+def mebibytes(value: int, what: str) -> int:
+    """So many MiB in bytes; InputError unless a process can live in them and a limit can say them."""
+    if isinstance(value, bool) or not isinstance(value, int) or not LEAST_MEBIBYTES <= value <= MOST_MEBIBYTES:
+        raise InputError(f"{what} must be {LEAST_MEBIBYTES} to {MOST_MEBIBYTES} MiB, got {reprlib.repr(value)}")
+    return value << 20
 
 
 @dataclass(frozen=True)

@@ -83,13 +83,14 @@ def _orders(
     """What is to be done, and at how many at a time if the configuration says so."""
     from fractions import Fraction
 
+    from kappaguard.rules.checks import require_seconds
     from kappaguard.rules.errors import InputError
     from kappaguard.verify.configuration import find, read
     from kappaguard.verify.guard import Order
     from kappaguard.verify.inquiry import BUDGET, Inquiry
 
-    if budget is not None and not 0 < budget < float("inf"):
-        raise InputError(f"--budget must be a positive number of seconds, got {budget:g}")
+    if budget is not None:
+        require_seconds(budget, "--budget")
     if rule is None:
         configuration = read(find(Path.cwd()), budget, seed)
         return list(configuration.orders), configuration.jobs
@@ -104,15 +105,14 @@ def _orders(
 def _limited(order: Order, timeout: float | None, memory: int | None, witnesses: Path | None) -> Order:
     from dataclasses import replace
 
-    from kappaguard.rules.errors import InputError
-    from kappaguard.verify.sandbox.run import Limits
+    from kappaguard.rules.checks import require_seconds
+    from kappaguard.verify.sandbox.run import Limits, mebibytes
 
-    if timeout is not None and not 0 < timeout < float("inf"):
-        raise InputError(f"--timeout must be a positive number of seconds, got {timeout:g}")
-    if memory is not None and memory < 64:
-        raise InputError(f"--memory must be at least 64 MiB, got {memory}")
+    if timeout is not None:
+        require_seconds(timeout, "--timeout")
     limits = Limits(
-        order.limits.seconds if timeout is None else timeout, order.limits.memory if memory is None else memory << 20
+        order.limits.seconds if timeout is None else timeout,
+        order.limits.memory if memory is None else mebibytes(memory, "--memory"),
     )
     return replace(order, limits=limits, witnesses=order.witnesses if witnesses is None else witnesses)
 

@@ -34,12 +34,10 @@ def replay(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> int:
     """Re-evaluate a witness (or check a certificate) in exact arithmetic: exit code 0 if it holds, 1 if not."""
-    from kappaguard.rules.errors import InputError
+    from kappaguard.rules.checks import require_seconds
     from kappaguard.rules.witness import load
 
-    if not 0 < timeout < float("inf"):
-        raise InputError(f"--timeout must be a positive number of seconds, got {timeout:g}")
-
+    require_seconds(timeout, "--timeout")
     kind = _kind(witness)
     if kind == "certificate":
         return _check(witness, as_json)
