@@ -11,7 +11,7 @@ from kappaguard.rules import native
 from kappaguard.rules.arrays import Array, is_exact, namespace
 from kappaguard.rules.checks import reject_nan, require_shape
 from kappaguard.rules.clip import lengths
-from kappaguard.rules.distances import is_safe, squared_distances
+from kappaguard.rules.distances import Pairs, is_safe, pairs_of, squared_distances
 from kappaguard.rules.lazy import lazy
 
 SMALL = 32
@@ -56,13 +56,25 @@ class Cloud:
     @lazy
     def distances(self) -> Array:
         """Squared distances between the vectors, in some unit; infinite where a vector is."""
-        if self.mixing is None or is_exact(self.base):
+        if self.mixing is None:
+            return self._pairs.distances
+        if is_exact(self.base):
             return squared_distances(self.points)
         step = self.step
         if step is None and self.base.shape[-2] <= SMALL:
             step = Step(self.mixing, squared_distances(self.base))
         found = None if step is None else mixed_distances(*step)
         return squared_distances(self.points) if found is None else found
+
+    @lazy
+    def _pairs(self) -> Pairs:
+        return pairs_of(self.base)
+
+    @property
+    def gram(self) -> Array | None:
+        """The inner products of all vectors less one of them, if the distances were found through these."""
+        known: Pairs | None = self.__dict__.get("_pairs")
+        return None if known is None else known.gram
 
     @lazy
     def lengths(self) -> Array:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,19 +26,31 @@ FARTHEST = 1e304
 """In units of the majority's radius, what is farther counts as infinite: sums of thousands still have room."""
 
 
+class Pairs(NamedTuple):
+    """Squared distances D, and, where they were formed on the way, the inner products of x_i - x_k for some row k."""
+
+    distances: Array
+    gram: Array | None = None
+
+
 def squared_distances(x: Array) -> Array:
     """D for x of shape (..., n, d): (..., n, n), in float64, or in integers for fractions; zero on the diagonal.
 
     A row with an infinite entry is infinitely far from every other row. NaN is refused.
     """
+    return pairs_of(x).distances
+
+
+def pairs_of(x: Array) -> Pairs:
+    """D as above, and in the same unit what else became known."""
     if is_exact(x):
-        return _from_differences(_whole(x))
+        return Pairs(_from_differences(_whole(x)))
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-        distances = native.squared_distances(x) if native.applies(x) else _plain(in_double(x))
-        if x.shape[-2] > 1 and is_safe(distances) and not _vanished(x, distances):
-            return distances
+        found = Pairs(*native.squared_distances(x)) if native.applies(x) else Pairs(_plain(in_double(x)))
+        if x.shape[-2] > 1 and is_safe(found.distances) and not _vanished(x, found.distances):
+            return found
         reject_nan(x)
-        return _in_robust_units(in_double(x))
+        return Pairs(_in_robust_units(in_double(x)))
 
 
 def _whole(x: Array) -> Array:

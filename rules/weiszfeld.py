@@ -64,17 +64,32 @@ class State(NamedTuple):
 def median_weights(cloud: Cloud) -> Array:
     """The weights of the minimiser: by the compiled search where it applies, else as ``minimise`` finds them."""
     distances = cloud.distances
-    if not isinstance(distances, np.ndarray) or distances.ndim > 2:
+    if not isinstance(distances, np.ndarray):
         return minimise(cloud).weights
-    weights = native.median_weights(distances, WIDEST, COLLINEAR, TOLERANCE, MOST_STEPS, HALVINGS)
-    if weights is not None:
-        return weights
+    found = native.median_weights(distances, WIDEST, COLLINEAR, TOLERANCE, MOST_STEPS, HALVINGS)
+    if found is None:
+        return minimise(cloud).weights
+    weights, left = found
+    if np.all(left):
+        return _median_weights_seen(cloud)
+    if np.any(left):
+        rest = Cloud(cloud.points[left])
+        rest.__dict__["distances"] = distances[left]
+        weights[left] = _median_weights_seen(rest)
+    return weights
+
+
+def _median_weights_seen(cloud: Cloud) -> Array:
+    """The same for vectors that are far apart, on one line or infinite."""
     view = _central_view(cloud)
-    if view.active.all():
-        weights = native.median_weights_seen(
-            view.radius, view.directions, int(view.pivot), COLLINEAR, TOLERANCE, MOST_STEPS, HALVINGS
-        )
-    return _minimise(cloud, view).weights if weights is None else weights
+    found = None
+    if np.all(view.active):
+        seen = view.radius, view.directions, view.pivot
+        found = native.median_weights_seen(*seen, COLLINEAR, TOLERANCE, MOST_STEPS, HALVINGS)
+    if found is None:
+        return _minimise(cloud, view).weights
+    weights, left = found
+    return np.where(left[..., None], _minimise(cloud, view).weights, weights) if np.any(left) else weights
 
 
 def minimise(cloud: Cloud) -> Solution:

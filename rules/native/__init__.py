@@ -13,7 +13,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, lru_cache
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,19 +89,27 @@ def _spread(x: NDArray[Any], work: Callable[[int, int], Any]) -> list[Any]:
     return [work(0, bounds[1]), *(other.result() for other in others)]
 
 
-def squared_distances(x: NDArray[Any]) -> NDArray[np.float64]:
-    """Squared distances between the rows of x, in float64, each to about 1e-13 of itself.
+class Products(NamedTuple):
+    """Squared distances D between rows, and the inner products G of the rows less the first one of a range that has them all."""
 
-    From the Gram matrix about row 0, G: D_ij = G_ii + G_jj - 2 G_ij, and D_0j = G_jj. A pair where that cancels
-    (nearly equal rows, or all the others while row 0 is far away) is formed again from differences. Equal rows at the
-    end or the beginning, which Byzantine workers like to send, are looked at once.
+    distances: NDArray[np.float64]
+    gram: NDArray[np.float64]
+
+
+def squared_distances(x: NDArray[Any]) -> Products:
+    """Squared distances between the rows of x, in float64, each to about 1e-13 of itself; and what they come from.
+
+    From the Gram matrix about one row, G: D_ij = G_ii + G_jj - 2 G_ij. A pair where that cancels (nearly equal rows, or
+    all the others while that row is far away) is formed again from differences. Equal rows at the end or the beginning,
+    which Byzantine workers like to send, are looked at once. G_ij is right to 1e-14 of the two lengths.
     """
     alike = _repeated_rows(x)
     if alike is None:
         return _distinct_distances(x)
     kept, place = alike
-    result: NDArray[np.float64] = _distinct_distances(x[kept])[np.ix_(place, place)]
-    return result
+    index = np.ix_(place, place)
+    distances, gram = _distinct_distances(x[kept])
+    return Products(distances[index], gram[index])
 
 
 def _repeated_rows(x: NDArray[Any]) -> tuple[slice, NDArray[np.intp]] | None:
@@ -124,7 +132,7 @@ def _repeated_rows(x: NDArray[Any]) -> tuple[slice, NDArray[np.intp]] | None:
     return None
 
 
-def _distinct_distances(x: NDArray[Any]) -> NDArray[np.float64]:
+def _distinct_distances(x: NDArray[Any]) -> Products:
     kernels = _compiled()
     assert kernels is not None
     n, d = x.shape
@@ -139,7 +147,8 @@ def _distinct_distances(x: NDArray[Any]) -> NDArray[np.float64]:
     squares = lower.diagonal()
     norms = squares[:, None] + squares
     with np.errstate(invalid="ignore", over="ignore"):
-        distances: NDArray[np.float64] = norms - 2 * (lower + lower.T)
+        both = lower + lower.T
+        distances: NDArray[np.float64] = norms - 2 * both
         np.fill_diagonal(distances, norms.max())
         # also where the comparison is with NaN
         suspects = ~(distances >= CANCELLED * norms)
@@ -150,7 +159,8 @@ def _distinct_distances(x: NDArray[Any]) -> NDArray[np.float64]:
         again = _pair_distances(x, cancelled)
         distances[rows, columns] = again
         distances[columns, rows] = again
-    return distances
+    np.fill_diagonal(both, squares)
+    return Products(distances, both)
 
 
 def gram_about(x: NDArray[Any], centre: NDArray[Any], extra: NDArray[Any]) -> NDArray[np.float64]:
@@ -232,37 +242,43 @@ def combine(weights: NDArray[np.float64], x: NDArray[Any]) -> tuple[NDArray[Any]
     return out, not any(_spread(x, part))
 
 
+Medians = tuple[NDArray[np.float64], NDArray[np.bool_]]
+"""Weights, and where there are none because the case is left to others."""
+
+
 def median_weights(
     distances: NDArray[np.float64], widest: float, collinear: float, tolerance: float, most_steps: int, halvings: int
-) -> NDArray[np.float64] | None:
-    """The weights of the geometric median of few vectors in general position; None for every other case."""
+) -> Medians | None:
+    """The weights of the geometric medians of few vectors in general position, for distances of shape (..., n, n)."""
     kernels = _compiled()
-    if kernels is None or distances.ndim != 2 or len(distances) > FEW_VECTORS:
+    n = distances.shape[-1]
+    if kernels is None or n > FEW_VECTORS:
         return None
-    weights = np.empty(len(distances))
-    square = np.ascontiguousarray(distances)
-    left = kernels.median(square, len(square), widest, collinear, tolerance, most_steps, halvings, weights)
-    return None if left else weights
+    batch = distances.shape[:-2]
+    weights, left = np.empty((*batch, n)), np.empty(batch, dtype=np.bool_)
+    given = np.ascontiguousarray(distances)
+    kernels.median(given, left.size, n, widest, collinear, tolerance, most_steps, halvings, weights, left)
+    return weights, left
 
 
 def median_weights_seen(
     radius: NDArray[np.float64],
     directions: NDArray[np.float64],
-    pivot: int,
+    pivot: NDArray[np.integer[Any]],
     collinear: float,
     tolerance: float,
     most_steps: int,
     halvings: int,
-) -> NDArray[np.float64] | None:
+) -> Medians | None:
     """The same from the distances of all vectors from one, and the inner products of their directions."""
     kernels = _compiled()
-    n = len(radius)
-    if kernels is None or directions.shape != (n, n) or n > FEW_VECTORS:
+    n = radius.shape[-1]
+    if kernels is None or n > FEW_VECTORS:
         return None
-    weights = np.empty(n)
-    seen = np.ascontiguousarray(radius), np.ascontiguousarray(directions)
-    left = kernels.median_seen(*seen, n, pivot, collinear, tolerance, most_steps, halvings, weights)
-    return None if left else weights
+    weights, left = np.empty(radius.shape), np.empty(radius.shape[:-1], dtype=np.bool_)
+    seen = np.ascontiguousarray(radius), np.ascontiguousarray(directions), np.asarray(pivot, dtype=np.intc)
+    kernels.median_seen(*seen, left.size, n, collinear, tolerance, most_steps, halvings, weights, left)
+    return weights, left
 
 
 def window_mean(x: NDArray[Any], low: int, high: int) -> NDArray[Any] | None:

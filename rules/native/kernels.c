@@ -105,7 +105,7 @@ static CLONES void accumulate_pairs(const double *restrict block, long span, con
 
 #include "median.h"
 
-enum { MOST_BUFFERS = 4 };
+enum { MOST_BUFFERS = 5 };
 
 #define MOST_ROWS ((Py_ssize_t)1 << 20)
 #define MOST_COLUMNS ((Py_ssize_t)1 << 38)
@@ -160,6 +160,15 @@ static int check_extra(Py_ssize_t count)
     if (0 <= count && count <= MOST_ROWS)
         return 0;
     PyErr_SetString(PyExc_ValueError, "the number of further rows is out of bounds");
+    return -1;
+}
+
+/* Batches of n x n numbers, which must be counted within a Py_ssize_t too. */
+static int check_batch(Py_ssize_t count, Py_ssize_t n)
+{
+    if (0 <= count && count <= MOST_COLUMNS / n)
+        return 0;
+    PyErr_SetString(PyExc_ValueError, "the size of a batch is out of bounds");
     return -1;
 }
 
@@ -326,51 +335,70 @@ static PyObject *combine(PyObject *self, PyObject *args)
 
 static PyObject *median(PyObject *self, PyObject *args)
 {
-    PyObject *distances, *weights;
-    Py_ssize_t n, most_steps, halvings;
+    PyObject *distances, *weights, *left;
+    Py_ssize_t count, n, most_steps, halvings;
     double widest, collinear, tolerance;
     Buffers buffers = {.count = 0};
     int status = 0;
     (void)self;
-    if (!PyArg_ParseTuple(args, "OndddnnO", &distances, &n, &widest, &collinear, &tolerance, &most_steps, &halvings,
-                          &weights))
+    if (!PyArg_ParseTuple(args, "OnndddnnOO", &distances, &count, &n, &widest, &collinear, &tolerance, &most_steps,
+                          &halvings, &weights, &left))
         return NULL;
-    if (check_shape(8, n, 0, 0, 0) || take(&buffers, distances, 0, (Py_ssize_t)sizeof(double) * n * n) ||
-        take(&buffers, weights, 1, (Py_ssize_t)sizeof(double) * n))
+    if (check_shape(8, n, 0, 0, 0) || check_batch(count, n) ||
+        take(&buffers, distances, 0, (Py_ssize_t)sizeof(double) * count * n * n) ||
+        take(&buffers, weights, 1, (Py_ssize_t)sizeof(double) * count * n) || take(&buffers, left, 1, count))
         return finish(&buffers, -1);
+    const double *squares = buffers.views[0].buf;
+    double *found = buffers.views[1].buf;
+    char *flags = buffers.views[2].buf;
     Py_BEGIN_ALLOW_THREADS
-    status = general_median(buffers.views[0].buf, n, widest, collinear, tolerance, most_steps, halvings,
-                            buffers.views[1].buf);
+    for (Py_ssize_t k = 0; k < count && status >= 0; ++k) {
+        status = general_median(squares + k * n * n, n, widest, collinear, tolerance, most_steps, halvings,
+                                found + k * n);
+        flags[k] = status == LEFT;
+    }
     Py_END_ALLOW_THREADS
-    return finish(&buffers, status);
+    return finish(&buffers, status < 0 ? status : 0);
 }
 
 static PyObject *median_seen(PyObject *self, PyObject *args)
 {
-    PyObject *radius, *directions, *weights;
-    Py_ssize_t n, pivot, most_steps, halvings;
+    PyObject *radius, *directions, *pivots, *weights, *left;
+    Py_ssize_t count, n, most_steps, halvings;
     double collinear, tolerance;
     Buffers buffers = {.count = 0};
     int status = 0;
     (void)self;
-    if (!PyArg_ParseTuple(args, "OOnnddnnO", &radius, &directions, &n, &pivot, &collinear, &tolerance, &most_steps,
-                          &halvings, &weights))
+    if (!PyArg_ParseTuple(args, "OOOnnddnnOO", &radius, &directions, &pivots, &count, &n, &collinear, &tolerance,
+                          &most_steps, &halvings, &weights, &left))
         return NULL;
-    if (check_shape(8, n, 0, 0, 0) || check_row(pivot, n) || take(&buffers, radius, 0, (Py_ssize_t)sizeof(double) * n) ||
-        take(&buffers, directions, 0, (Py_ssize_t)sizeof(double) * n * n) ||
-        take(&buffers, weights, 1, (Py_ssize_t)sizeof(double) * n))
+    if (check_shape(8, n, 0, 0, 0) || check_batch(count, n) ||
+        take(&buffers, radius, 0, (Py_ssize_t)sizeof(double) * count * n) ||
+        take(&buffers, directions, 0, (Py_ssize_t)sizeof(double) * count * n * n) ||
+        take(&buffers, pivots, 0, (Py_ssize_t)sizeof(int) * count) ||
+        take(&buffers, weights, 1, (Py_ssize_t)sizeof(double) * count * n) || take(&buffers, left, 1, count))
         return finish(&buffers, -1);
+    const double *lengths = buffers.views[0].buf, *cosines = buffers.views[1].buf;
+    const int *from = buffers.views[2].buf;
+    double *found = buffers.views[3].buf;
+    char *flags = buffers.views[4].buf;
+    for (Py_ssize_t k = 0; k < count; ++k)
+        if (check_row(from[k], n))
+            return finish(&buffers, -1);
     Py_BEGIN_ALLOW_THREADS
-    status = median_from_view(buffers.views[0].buf, buffers.views[1].buf, n, pivot, collinear, tolerance, most_steps,
-                              halvings, buffers.views[2].buf);
+    for (Py_ssize_t k = 0; k < count && status >= 0; ++k) {
+        status = median_from_view(lengths + k * n, cosines + k * n * n, n, from[k], collinear, tolerance, most_steps,
+                                  halvings, found + k * n);
+        flags[k] = status == LEFT;
+    }
     Py_END_ALLOW_THREADS
-    return finish(&buffers, status);
+    return finish(&buffers, status < 0 ? status : 0);
 }
 
 static PyMethodDef methods[] = {
     {"combine", combine, METH_VARARGS, "The sum of weights times rows, over some columns, into out; returns whether any is not finite."},
     {"squares", squares, METH_VARARGS, "Adds the sums of squares of the rows over some columns to out."},
-    {"median", median, METH_VARARGS, "Weights of the geometric median; returns whether the case is left to Python."},
+    {"median", median, METH_VARARGS, "Weights of the geometric medians of a batch, and which of them are left to Python."},
     {"median_seen", median_seen, METH_VARARGS, "The same from distances and directions as one vector sees them."},
     {"gram", gram, METH_VARARGS, "Adds the Gram matrix (lower triangle) of the rows less the first row, over some columns, to out."},
     {"gram_about", gram_about, METH_VARARGS, "The same of all rows less a centre, and of further rows as they are."},

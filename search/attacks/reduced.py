@@ -20,7 +20,6 @@ from kappaguard.rules.cloud import Cloud
 from kappaguard.rules.distances import SAFE_LEAST, SAFE_MOST, squared_distances
 from kappaguard.rules.gm import GeometricMedian
 from kappaguard.rules.pipeline import Chain, Pipeline
-from kappaguard.rules.weiszfeld import median_weights
 from kappaguard.search.attacks.base import Total, whole
 
 NEGLIGIBLE = 1e-15
@@ -69,8 +68,8 @@ class Reduced:
         if not rule.traits.translates:
             assert self.origin is not None
             output = rule(cloud.points - self.origin) + self.origin
-        elif ends_in_median(rule):
-            output = _medians(Chain(rule.steps).transform(cloud) if isinstance(rule, Pipeline) else cloud)
+        elif isinstance(rule, Pipeline) and ends_in_median(rule):
+            output = rule.rule.aggregate(_seen_by_pairs(Chain(rule.steps).transform(cloud)))
         else:
             output = rule.aggregate(cloud)
         result: NDArray[np.float64] = np.linalg.norm(output, axis=-1)
@@ -82,16 +81,13 @@ def ends_in_median(rule: Rule) -> bool:
     return isinstance(rule.rule if isinstance(rule, Pipeline) else rule, GeometricMedian)
 
 
-def _medians(clouds: Cloud) -> NDArray[np.float64]:
-    """The geometric medians of a batch, one by one: the compiled search takes no batches."""
-    points = clouds.points
-    distances = clouds.distances if clouds.mixing is None else _pairs(points)
-    output = np.empty((len(points), points.shape[-1]))
-    for place, (vectors, pairs) in enumerate(zip(points, distances, strict=True)):
-        one = Cloud(vectors)
-        one.__dict__["distances"] = pairs
-        output[place] = median_weights(one) @ vectors
-    return output
+def _seen_by_pairs(cloud: Cloud) -> Cloud:
+    """The same vectors, with distances from inner products where they are not known yet."""
+    if cloud.mixing is None:
+        return cloud
+    plain = Cloud(cloud.points)
+    plain.__dict__["distances"] = _pairs(cloud.points)
+    return plain
 
 
 def _pairs(points: NDArray[np.float64]) -> NDArray[np.float64]:
