@@ -89,7 +89,7 @@ class Learning(Problem):
                 run = Pass(end - begin, uniform=uniform_numbers((self.seed, 2, step), range(first, last), self.images))
                 losses = self.network.gradients(theta, images, labels, out[begin:end], run)
                 if self.l2:
-                    out[begin:end] += self.l2 * theta
+                    out[begin:end].add_(theta, alpha=self.l2)
                 finish(begin, end)
                 return losses, run.seen
 

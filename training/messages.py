@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from kappaguard.training import native
+
 if TYPE_CHECKING:
     import torch
     from torch import Tensor
@@ -18,7 +20,8 @@ def send(messages: Tensor, gradients: Tensor, beta: float, clip: float | None) -
 
     A length whose square overflows is taken in the unit of the largest entry: infinite, it would clip to zero.
     """
-    for own, gradient in zip(messages, gradients, strict=True):
+    done = native.send(messages, gradients, beta, clip)
+    for own, gradient in zip(messages[done:], gradients[done:], strict=True):
         shrunk = 1.0
         if clip is not None:
             length = float(gradient.norm())

@@ -76,3 +76,18 @@ def backward(
     out[0].copy_(found[:, : weight.numel()].view(out[0].shape))
     out[1].copy_(found[:, weight.numel() :])
     return None if back is None else back.permute(0, 3, 1, 2)
+
+
+def send(messages: Tensor, gradients: Tensor, beta: float, clip: float | None) -> int:
+    """m_i <- beta m_i + (1 - beta) g_i with clipped g_i; how many rows were done, a row of infinite square being left.
+
+    0 for what is not compiled: anything but float32 on a CPU.
+    """
+    import torch
+
+    blocks = _compiled()
+    fits = messages.device.type == "cpu" and messages.dtype == gradients.dtype == torch.float32
+    if blocks is None or not fits or not (messages.is_contiguous() and gradients.is_contiguous()):
+        return 0
+    arrays = gradients.numpy(), messages.numpy()
+    return int(blocks.send(*messages.shape, beta, 1 - beta, 0.0 if clip is None else clip, *arrays))

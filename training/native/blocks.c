@@ -8,6 +8,7 @@
  */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +41,7 @@ static Py_ssize_t padded(Py_ssize_t count) { return (count + LANES - 1) / LANES 
 
 #include "forward.h"
 #include "backward.h"
+#include "sending.h"
 
 #define MOST ((Py_ssize_t)1 << 40)
 #define MOST_PER_SAMPLE ((Py_ssize_t)1 << 25)
@@ -151,9 +153,34 @@ static PyObject *backward(PyObject *self, PyObject *args)
     return finish(views, count, status);
 }
 
+static PyObject *send(PyObject *self, PyObject *args)
+{
+    PyObject *objects[2];
+    Py_buffer views[2];
+    Py_ssize_t rows, count, sent = 0;
+    double keep, share, clip;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "nndddOO", &rows, &count, &keep, &share, &clip, &objects[0], &objects[1]))
+        return NULL;
+    if (rows < 0 || count < 1 || count > MOST || rows > MOST / count) {
+        PyErr_SetString(PyExc_ValueError, "a size is out of bounds");
+        return NULL;
+    }
+    Py_ssize_t sizes[] = {4 * rows * count, 4 * rows * count};
+    if (take_all(views, objects, sizes, 2, 1))
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    sent = send_rows(views[1].buf, views[0].buf, rows, count, keep, share, clip);
+    Py_END_ALLOW_THREADS
+    PyBuffer_Release(&views[0]);
+    PyBuffer_Release(&views[1]);
+    return PyLong_FromSsize_t(sent);
+}
+
 static PyMethodDef methods[] = {
     {"forward", forward, METH_VARARGS, "The largest positive part of every window, and which place of it won."},
     {"backward", backward, METH_VARARGS, "Every worker's gradients of kernels and biases, and those of the input."},
+    {"send", send, METH_VARARGS, "Clips rows and averages them with what was sent before; returns how many rows."},
     {NULL, NULL, 0, NULL},
 };
 

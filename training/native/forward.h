@@ -1,28 +1,67 @@
 /* From the samples to the pooled outputs, and the number (0 to 3, row by row) of the place that won each window. */
 
-/* Kernels of (outputs, channels, 5, 5) as (5, 5, channels, outputs), the outputs filled up with zeros. */
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_shufflevector)
+#define SHUFFLES
+#endif
+#endif
+#ifdef SHUFFLES
+#define ALTERNATE(left, right) __builtin_shufflevector(left, right, 0, 9, 2, 11, 4, 13, 6, 15)
+#define EVEN(vector) __builtin_shufflevector(vector, vector, 0, 2, 4, 6, 0, 2, 4, 6)
+#define ODD(vector) __builtin_shufflevector(vector, vector, 1, 3, 5, 7, 1, 3, 5, 7)
+#else
+#define ALTERNATE(left, right) (left)
+#define EVEN(vector) (vector)
+#define ODD(vector) (vector)
+#endif
+
+/* Whether the last vector of outputs is half empty: then it serves a left and a right place at a time. */
+static int half_empty(Py_ssize_t outputs)
+{
+#ifdef SHUFFLES
+    return outputs % LANES > 0 && outputs % LANES <= LANES / 2;
+#else
+    return (void)outputs, 0;
+#endif
+}
+
+/* One row of numbers, one per output, filled up with zeros; in a half empty vector every number stands twice. */
+static void fill(Py_ssize_t outputs, const float *from, Py_ssize_t step, float *row)
+{
+    Py_ssize_t wide = padded(outputs), last = wide - LANES;
+    memset(row, 0, sizeof(float) * (size_t)wide);
+    for (Py_ssize_t output = 0; output < outputs; ++output)
+        row[output] = from[output * step];
+    if (half_empty(outputs))
+        for (int place = LANES - 1; place > 0; --place)
+            row[last + place] = row[last + place / 2];
+}
+
+/* Kernels of (outputs, channels, 5, 5) as (5, 5, channels, outputs). */
 static void pack_by_tap(Shape shape, const float *kernels, float *packed)
 {
     Py_ssize_t wide = padded(shape.outputs), taps = KERNEL * KERNEL;
-    memset(packed, 0, sizeof(float) * (size_t)(taps * shape.channels * wide));
-    for (Py_ssize_t output = 0; output < shape.outputs; ++output)
-        for (Py_ssize_t channel = 0; channel < shape.channels; ++channel)
-            for (Py_ssize_t tap = 0; tap < taps; ++tap)
-                packed[(tap * shape.channels + channel) * wide + output] =
-                    kernels[(output * shape.channels + channel) * taps + tap];
+    for (Py_ssize_t channel = 0; channel < shape.channels; ++channel)
+        for (Py_ssize_t tap = 0; tap < taps; ++tap)
+            fill(shape.outputs, kernels + channel * taps + tap, shape.channels * taps,
+                 packed + (tap * shape.channels + channel) * wide);
 }
 
-/* One window for `group` times eight outputs: twelve accumulators at the most, so that they stay in registers. Left
- * alone, the compiler loads a kernel's vector anew for each of its four uses, and loads are what there is least of:
- * with `hold`, for which a vector must be one register, it does not. */
+/* One window for `group` times eight outputs: twelve accumulators at the most, so that they stay in registers. Of a
+ * half empty vector (the last one, if `half`) one accumulator holds the left place and the right one. Left alone, the
+ * compiler loads a kernel's vector anew for each of its four uses, and loads are what there is least of: with `hold`,
+ * for which a vector must be one register, it does not. */
 INLINE void window(const float *restrict x, Py_ssize_t row, Py_ssize_t channels, const float *restrict packed,
-                   Py_ssize_t wide, int group, const float *restrict biases, float *restrict best,
+                   Py_ssize_t wide, int group, int half, const float *restrict biases, float *restrict best,
                    float *restrict who, int hold)
 {
-    lanes sums[4][GROUP];
+    int full = group - half;
+    lanes sums[4][GROUP], pairs[2];
     for (int place = 0; place < 4; ++place)
-        for (int g = 0; g < group; ++g)
+        for (int g = 0; g < full; ++g)
             sums[place][g] = *(const loose *)(biases + LANES * g);
+    if (half)
+        pairs[0] = pairs[1] = *(const loose *)(biases + LANES * full);
     for (Py_ssize_t line = 0; line < KERNEL; ++line) {
         const float *restrict upper = x + line * row, *restrict lower = upper + row;
         for (Py_ssize_t tap = 0; tap < KERNEL * channels; ++tap, packed += wide) {
@@ -31,16 +70,25 @@ INLINE void window(const float *restrict x, Py_ssize_t row, Py_ssize_t channels,
                 kernels[g] = *(const loose *)(packed + LANES * g);
                 HOLD(hold, kernels[g]);
             }
-            for (int g = 0; g < group; ++g)
-                sums[0][g] += upper[tap] * kernels[g];
-            for (int g = 0; g < group; ++g)
-                sums[1][g] += upper[tap + channels] * kernels[g];
-            for (int g = 0; g < group; ++g)
-                sums[2][g] += lower[tap] * kernels[g];
-            for (int g = 0; g < group; ++g)
-                sums[3][g] += lower[tap + channels] * kernels[g];
+            for (int side = 0; side < 2; ++side) {
+                const float *restrict seen = side ? lower : upper;
+                lanes left = seen[tap] - (lanes){0}, right = seen[tap + channels] - (lanes){0};
+                HOLD(hold, left);
+                HOLD(hold, right);
+                for (int g = 0; g < full; ++g)
+                    sums[2 * side][g] += left * kernels[g];
+                for (int g = 0; g < full; ++g)
+                    sums[2 * side + 1][g] += right * kernels[g];
+                if (half)
+                    pairs[side] += ALTERNATE(left, right) * kernels[full];
+            }
         }
     }
+    if (half)
+        for (int side = 0; side < 2; ++side) {
+            sums[2 * side][full] = EVEN(pairs[side]);
+            sums[2 * side + 1][full] = ODD(pairs[side]);
+        }
     for (int g = 0; g < group; ++g) {
         lanes most = {0}, won = most + (float)NOBODY;
         for (int place = 0; place < 4; ++place) {
@@ -56,7 +104,7 @@ INLINE void window(const float *restrict x, Py_ssize_t row, Py_ssize_t channels,
 }
 
 INLINE void all_windows(Shape shape, const float *restrict x, const float *restrict packed,
-                        const float *restrict biases, Py_ssize_t first, int group, float *restrict pooled,
+                        const float *restrict biases, Py_ssize_t first, int group, int half, float *restrict pooled,
                         unsigned char *restrict winners, int hold)
 {
     Py_ssize_t row = shape.width * shape.channels, high = (shape.height - 4) / 2, across = (shape.width - 4) / 2;
@@ -68,7 +116,8 @@ INLINE void all_windows(Shape shape, const float *restrict x, const float *restr
             for (Py_ssize_t j = 0; j < across; ++j) {
                 const float *corner = x + (sample * shape.height + 2 * i) * row + 2 * j * shape.channels;
                 Py_ssize_t place = ((sample * high + i) * across + j) * shape.outputs + first;
-                window(corner, row, shape.channels, packed + first, wide, group, biases + first, best, who, hold);
+                window(corner, row, shape.channels, packed + first, wide, group, half, biases + first, best, who,
+                       hold);
                 memcpy(pooled + place, best, sizeof(float) * (size_t)count);
                 for (Py_ssize_t k = 0; k < count; ++k)
                     winners[place + k] = (unsigned char)who[k];
@@ -81,12 +130,19 @@ INLINE void spread_over_groups(Shape shape, const float *x, const float *packed,
     Py_ssize_t left = padded(shape.outputs) / LANES, first = 0;
     for (Py_ssize_t groups = (left + GROUP - 1) / GROUP; groups > 0; --groups) {
         Py_ssize_t group = (left + groups - 1) / groups;
-        if (group == 3)
-            all_windows(shape, x, packed, biases, first, 3, pooled, winners, hold);
-        else if (group == 2)
-            all_windows(shape, x, packed, biases, first, 2, pooled, winners, hold);
+        int kind = 2 * (int)group + (groups == 1 && half_empty(shape.outputs));
+        if (kind == 7)
+            all_windows(shape, x, packed, biases, first, 3, 1, pooled, winners, hold);
+        else if (kind == 6)
+            all_windows(shape, x, packed, biases, first, 3, 0, pooled, winners, hold);
+        else if (kind == 5)
+            all_windows(shape, x, packed, biases, first, 2, 1, pooled, winners, hold);
+        else if (kind == 4)
+            all_windows(shape, x, packed, biases, first, 2, 0, pooled, winners, hold);
+        else if (kind == 3)
+            all_windows(shape, x, packed, biases, first, 1, 1, pooled, winners, hold);
         else
-            all_windows(shape, x, packed, biases, first, 1, pooled, winners, hold);
+            all_windows(shape, x, packed, biases, first, 1, 0, pooled, winners, hold);
         first += group * LANES;
         left -= group;
     }
@@ -115,8 +171,7 @@ static int run_forward(Shape shape, const float *x, const float *kernels, const 
         return -1;
     float *filled = packed + KERNEL * KERNEL * shape.channels * wide;
     pack_by_tap(shape, kernels, packed);
-    memset(filled, 0, sizeof(float) * (size_t)wide);
-    memcpy(filled, biases, sizeof(float) * (size_t)shape.outputs);
+    fill(shape.outputs, biases, 1, filled);
 #ifdef WIDE
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
         spread_wide(shape, x, packed, filled, pooled, winners);
