@@ -51,9 +51,9 @@ def strongest(
         def exactly(etas: NDArray[np.float64]) -> NDArray[np.float64]:
             return reduced.errors(known, etas, f)
 
-        found = maximise(exactly, reduced.unit, reach=reach, positive=positive, effort=effort)
-        farther = _far(exactly, reduced.unit, positive) if level else []
-        return max([found[0], *farther], key=lambda each: each.error)
+        # so many units, or so many times the direction if that is more
+        far = max(1.0, reduced.unit) * FARTHEST if level else 0.0
+        return maximise(exactly, reduced.unit, reach=reach, positive=positive, effort=effort, far=far)[0]
     if isinstance(rule, Rule) and columns.applies(rule):
         known = rule
         seen = columns.sample(honest, mean, direction)
@@ -73,13 +73,6 @@ def strongest(
         return np.array([error_at(rule, honest, f, mean, direction, float(eta), total) for eta in etas])
 
     return maximise(directly, reduced.unit, positive=positive)[0]
-
-
-def _far(errors: Errors, unit: float, positive: bool) -> list[Candidate]:
-    """Far away, on both sides or above: so many units, or so many times the direction if that is more."""
-    step = max(1.0, unit) * FARTHEST
-    etas = np.array([step] if positive else [step, -step])
-    return [Candidate(float(eta), float(error)) for eta, error in zip(etas, errors(etas), strict=True)]
 
 
 def error_at(

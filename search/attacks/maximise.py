@@ -27,7 +27,8 @@ class Effort:
     """How many points the first grid has per sign (dense, below and above), how many peaks each finer one looks at.
 
     Of values that differ by less than the part ``equal``, the one with the smallest eta is taken: most errors level off
-    as eta grows.
+    as eta grows. If far away the value is larger and every peak of the first grid is below the part ``worth`` of it, no
+    finer grid is needed.
     """
 
     dense: int
@@ -35,10 +36,11 @@ class Effort:
     above: int
     peaks: tuple[int, ...]
     equal: float
+    worth: float
 
 
-JUMPING = Effort(96, 6, 12, (10, 4, 2), 2e-4)
-SMOOTH = Effort(14, 2, 4, (2, 1, 1), 1e-5)
+JUMPING = Effort(96, 6, 12, (10, 4, 2), 2e-4, 0.0)
+SMOOTH = Effort(14, 2, 4, (2, 1, 1), 1e-5, 0.9)
 """Enough for a function without jumps, whose peaks are as wide as the unit."""
 
 Errors = Callable[[NDArray[np.float64]], NDArray[np.float64]]
@@ -59,11 +61,12 @@ def maximise(
     reach: float = MOST,
     positive: bool = False,
     effort: Effort = JUMPING,
+    far: float = 0.0,
 ) -> list[Candidate]:
     """The best ``count`` numbers that are apart from each other, the best one first.
 
     ``unit`` is the scale on which the function changes; it is searched up to ``reach`` units in both directions, or
-    only upwards from 0 if ``positive``.
+    only upwards from 0 if ``positive``; and then it is looked at once more at the number ``far``, if that is given.
     """
     steps = np.concatenate(
         [
@@ -73,7 +76,11 @@ def maximise(
         ]
     )
     etas = unit * np.concatenate([[] if positive else -steps[::-1], [0.0], steps])
-    values = _clean(errors(etas))
+    ends = np.array(([] if far == 0 else [far]) + ([] if far == 0 or positive else [-far]))
+    beyond, values = np.split(_clean(errors(np.concatenate([ends, etas]))), [len(ends)])
+    farthest = [Candidate(float(eta), float(value)) for eta, value in zip(ends, beyond, strict=True)]
+    if len(ends) and values.max() <= beyond.max() and _highest_peak(values) < effort.worth * beyond.max():
+        return [max(farthest, key=lambda each: each.error)]
     for peaks in effort.peaks:
         finer = _around_peaks(etas, values, peaks)
         if finer.size == 0:
@@ -82,11 +89,19 @@ def maximise(
         values = np.concatenate([values, _clean(errors(finer))])
         order = np.argsort(etas, kind="stable")
         etas, values = etas[order], values[order]
-    return _choose(errors, etas, values, count, effort.equal)
+    found = _choose(errors, etas, values, count, effort.equal)
+    return sorted([*found, *farthest], key=lambda each: -each.error)[:count] if farthest else found
 
 
 def _clean(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(np.isnan(values), -1.0, values)
+
+
+def _highest_peak(values: NDArray[np.float64]) -> float:
+    """The largest value that has no larger neighbour, the two ends left out."""
+    inside = values[1:-1]
+    peaks = inside[(inside >= values[:-2]) & (inside >= values[2:])]
+    return float(np.max(peaks, initial=-np.inf))
 
 
 def _around_peaks(etas: NDArray[np.float64], values: NDArray[np.float64], peaks: int) -> NDArray[np.float64]:

@@ -81,14 +81,14 @@ def test_results_do_not_depend_on_threads(n, d, dtype, threads):
     np.testing.assert_allclose(native.window_mean(x, n - 1, n), ordered[-1], rtol=0, atol=0)
     wide = x.astype(np.float64)
     expected = ((wide[:, None] - wide[None]) ** 2).sum(axis=-1)
-    np.testing.assert_allclose(native.squared_distances(x), expected, rtol=1e-12)
+    np.testing.assert_allclose(native.squared_distances(x).distances, expected, rtol=1e-12)
 
 
 @compiled
 def test_more_threads_than_columns(threads):
     x = sample(40, 2, np.float64)
     np.testing.assert_array_equal(native.window_mean(x, 39, 40), x.max(axis=0))
-    assert native.squared_distances(x)[3, 5] == pytest.approx(((x[3] - x[5]) ** 2).sum(), rel=1e-13)
+    assert native.squared_distances(x).distances[3, 5] == pytest.approx(((x[3] - x[5]) ** 2).sum(), rel=1e-13)
 
 
 @compiled
@@ -99,7 +99,7 @@ def test_distances(n, dtype):
         x = sample(n, d, dtype)
         wide = x.astype(np.longdouble)
         expected = np.array([((wide - row) ** 2).sum(axis=-1) for row in wide])
-        result = native.squared_distances(x)
+        result = native.squared_distances(x).distances
         assert result.dtype == np.float64
         assert np.all(np.diagonal(result) == 0)
         assert np.array_equal(result, result.T)
@@ -128,14 +128,14 @@ DELICATE = {
 @pytest.mark.parametrize(("n", "d"), [(5, 513), (9, 70)])
 def test_distances_that_would_cancel(kind, n, d, threads):
     x = DELICATE[kind](sample(n, d, np.float64))
-    np.testing.assert_allclose(native.squared_distances(x), exact_distances(x), rtol=1e-12, atol=0)
+    np.testing.assert_allclose(native.squared_distances(x).distances, exact_distances(x), rtol=1e-12, atol=0)
 
 
 @compiled
 def test_distances_of_single_precision_with_a_far_row():
     x = sample(9, 600, np.float32)
     x[4] += np.float32(3e7)
-    np.testing.assert_allclose(native.squared_distances(x), exact_distances(x), rtol=1e-12, atol=0)
+    np.testing.assert_allclose(native.squared_distances(x).distances, exact_distances(x), rtol=1e-12, atol=0)
 
 
 @compiled
@@ -160,7 +160,7 @@ def test_nan_is_flagged(dtype, position, threads):
     assert native.window_mean(x, 2, 5) is None
     assert native.mean_around_median(x, 5, 1e-15) is None
     with np.errstate(invalid="ignore"):
-        assert np.isnan(native.squared_distances(x)[position[0]]).any()
+        assert np.isnan(native.squared_distances(x).distances[position[0]]).any()
 
 
 @compiled

@@ -140,7 +140,7 @@ def test_few_points_suffice_against_the_geometric_median(seed, monkeypatch):
     for direction in (-mean, honest.std(axis=0), generator.standard_normal(d)):
         coarse = line.strongest(parse("gm", f=f), honest, f, mean, direction).error
         with monkeypatch.context() as finer:
-            finer.setattr(line, "SMOOTH", Effort(400, 20, 40, (10, 4, 2), 1e-5))
+            finer.setattr(line, "SMOOTH", Effort(400, 20, 40, (10, 4, 2), 1e-5, 0.0))
             assert coarse >= (1 - 1e-4) * line.strongest(parse("gm", f=f), honest, f, mean, direction).error
 
 
