@@ -43,6 +43,13 @@ class Cloud:
         self.mixing = mixing
         self.step = step
 
+    @classmethod
+    def known(cls, points: Array, distances: Array, gram: Array | None = None) -> Cloud:
+        """Vectors whose squared distances are known, and perhaps their inner products about a point between them."""
+        cloud = cls(points)
+        cloud.__dict__ |= {"_pairs": Pairs(distances, gram), "distances": distances}
+        return cloud
+
     @property
     def n(self) -> int:
         """How many vectors there are."""
@@ -72,7 +79,7 @@ class Cloud:
 
     @property
     def gram(self) -> Array | None:
-        """The inner products of all vectors less one of them, if the distances were found through these."""
+        """The inner products of all vectors less one of them, or less a point between them, where they are known."""
         known: Pairs | None = self.__dict__.get("_pairs")
         return None if known is None else known.gram
 

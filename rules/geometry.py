@@ -21,7 +21,11 @@ WIDEST = 1e2
 SAME = 1e-11
 """Vectors nearer to the pivot than this part of the median distance count as equal to it."""
 FARTHER = 10.0
-"""Inner products about one vector serve another that sees nothing from nearer than a tenth of its distance."""
+"""Inner products about one vector serve a pivot that sees nothing from nearer than a tenth of that one's distance.
+
+G_ij is right to 1e-14 of ||x_i - x_k|| ||x_j - x_k||, so that G_ij - G_ip - G_pj + G_pp is then right to 1e-12 of the
+lengths that the pivot p sees.
+"""
 BLOCK = 1 << 16
 
 
@@ -71,10 +75,7 @@ def _from_points(cloud: Cloud, pivot: Array, apart: Array) -> Array:
     total = xp.zeros((*apart.shape, apart.shape[-1]), dtype=xp.float64, device=device_of(points))
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         if native.applies(points):
-            gram = _moved(cloud, int(pivot), apart)
-            if gram is None:
-                gram = native.gram_about(points, points[int(pivot)], points[:0])
-            found = _from_inner_products(gram, apart)
+            found = _from_inner_products(native.gram_about(points, points[int(pivot)], points[:0]), apart)
             if found is not None:
                 return found
         longest, length = _lengths(points, pivot, apart)
@@ -83,21 +84,6 @@ def _from_points(cloud: Cloud, pivot: Array, apart: Array) -> Array:
             unit = part / longest[..., None] / length[..., None]
             total = total + xp.matmul(unit, xp.matrix_transpose(unit))
     return total
-
-
-def _moved(cloud: Cloud, pivot: int, apart: NDArray[np.bool_]) -> NDArray[np.float64] | None:
-    """Inner products about the pivot from known ones about another vector, k; None where that would lose digits.
-
-    G'_ij = G_ij - G_ip - G_pj + G_pp, each G_ij being right to 1e-14 of ||x_i - x_k|| ||x_j - x_k||: where the pivot
-    sees no vector much nearer than k does, this is right to 1e-12 of the lengths that the pivot sees.
-    """
-    gram = cloud.gram
-    squares = cloud.distances[pivot]
-    if gram is None or not np.all(gram.diagonal()[apart] <= FARTHER**2 * squares[apart]):
-        return None
-    moved: NDArray[np.float64] = gram - gram[:, pivot, None] - gram[pivot] + gram[pivot, pivot]
-    np.fill_diagonal(moved, squares)
-    return moved
 
 
 def _from_inner_products(gram: NDArray[np.float64], apart: NDArray[np.bool_]) -> NDArray[np.float64] | None:

@@ -23,7 +23,7 @@ import numpy as np
 from kappaguard.rules import native
 from kappaguard.rules.arrays import Array, bounded, device_of, in_double, namespace
 from kappaguard.rules.cloud import Cloud
-from kappaguard.rules.geometry import WIDEST, View, view_from
+from kappaguard.rules.geometry import FARTHER, SAME, WIDEST, View, view_from
 
 TOLERANCE = 1e-10
 """The last Newton step, relative to the median distance, after which the search stops."""
@@ -66,16 +66,16 @@ def median_weights(cloud: Cloud) -> Array:
     distances = cloud.distances
     if not isinstance(distances, np.ndarray):
         return minimise(cloud).weights
-    found = native.median_weights(distances, WIDEST, COLLINEAR, TOLERANCE, MOST_STEPS, HALVINGS)
+    found = native.median_weights(
+        distances, cloud.gram, WIDEST, SAME, FARTHER, COLLINEAR, TOLERANCE, MOST_STEPS, HALVINGS
+    )
     if found is None:
         return minimise(cloud).weights
     weights, left = found
     if np.all(left):
         return _median_weights_seen(cloud)
     if np.any(left):
-        rest = Cloud(cloud.points[left])
-        rest.__dict__["distances"] = distances[left]
-        weights[left] = _median_weights_seen(rest)
+        weights[left] = _median_weights_seen(Cloud.known(cloud.points[left], distances[left]))
     return weights
 
 

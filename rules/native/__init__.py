@@ -90,7 +90,7 @@ def _spread(x: NDArray[Any], work: Callable[[int, int], Any]) -> list[Any]:
 
 
 class Products(NamedTuple):
-    """Squared distances D between rows, and the inner products G of the rows less the first one of a range that has them all."""
+    """Squared distances D between rows, and the inner products G of the rows less one of them."""
 
     distances: NDArray[np.float64]
     gram: NDArray[np.float64]
@@ -247,17 +247,29 @@ Medians = tuple[NDArray[np.float64], NDArray[np.bool_]]
 
 
 def median_weights(
-    distances: NDArray[np.float64], widest: float, collinear: float, tolerance: float, most_steps: int, halvings: int
+    distances: NDArray[np.float64],
+    gram: NDArray[np.float64] | None,
+    widest: float,
+    same: float,
+    farther: float,
+    collinear: float,
+    tolerance: float,
+    most_steps: int,
+    halvings: int,
 ) -> Medians | None:
-    """The weights of the geometric medians of few vectors in general position, for distances of shape (..., n, n)."""
+    """The weights of the geometric medians of few vectors in general position, for distances of shape (..., n, n).
+
+    Where distances differ too much, it takes the inner products of all vectors less one of them, if they are known.
+    """
     kernels = _compiled()
     n = distances.shape[-1]
     if kernels is None or n > FEW_VECTORS:
         return None
     batch = distances.shape[:-2]
     weights, left = np.empty((*batch, n)), np.empty(batch, dtype=np.bool_)
-    given = np.ascontiguousarray(distances)
-    kernels.median(given, left.size, n, widest, collinear, tolerance, most_steps, halvings, weights, left)
+    given = np.ascontiguousarray(distances), None if gram is None else np.ascontiguousarray(gram)
+    limits = widest, same, farther, collinear, tolerance, most_steps, halvings
+    kernels.median(*given, left.size, n, *limits, weights, left)
     return weights, left
 
 

@@ -333,28 +333,30 @@ static PyObject *combine(PyObject *self, PyObject *args)
     return finish(&buffers, status);
 }
 
+/* `gram` may be None. */
 static PyObject *median(PyObject *self, PyObject *args)
 {
-    PyObject *distances, *weights, *left;
+    PyObject *distances, *gram, *weights, *left;
     Py_ssize_t count, n, most_steps, halvings;
-    double widest, collinear, tolerance;
+    Limits limits;
     Buffers buffers = {.count = 0};
     int status = 0;
     (void)self;
-    if (!PyArg_ParseTuple(args, "OnndddnnOO", &distances, &count, &n, &widest, &collinear, &tolerance, &most_steps,
-                          &halvings, &weights, &left))
+    if (!PyArg_ParseTuple(args, "OOnndddddnnOO", &distances, &gram, &count, &n, &limits.widest, &limits.same,
+                          &limits.farther, &limits.collinear, &limits.tolerance, &most_steps, &halvings, &weights, &left))
         return NULL;
+    limits.most_steps = most_steps, limits.halvings = halvings;
     if (check_shape(8, n, 0, 0, 0) || check_batch(count, n) ||
         take(&buffers, distances, 0, (Py_ssize_t)sizeof(double) * count * n * n) ||
-        take(&buffers, weights, 1, (Py_ssize_t)sizeof(double) * count * n) || take(&buffers, left, 1, count))
+        take(&buffers, weights, 1, (Py_ssize_t)sizeof(double) * count * n) || take(&buffers, left, 1, count) ||
+        (gram != Py_None && take(&buffers, gram, 0, (Py_ssize_t)sizeof(double) * count * n * n)))
         return finish(&buffers, -1);
-    const double *squares = buffers.views[0].buf;
+    const double *squares = buffers.views[0].buf, *products = gram == Py_None ? NULL : buffers.views[3].buf;
     double *found = buffers.views[1].buf;
     char *flags = buffers.views[2].buf;
     Py_BEGIN_ALLOW_THREADS
     for (Py_ssize_t k = 0; k < count && status >= 0; ++k) {
-        status = general_median(squares + k * n * n, n, widest, collinear, tolerance, most_steps, halvings,
-                                found + k * n);
+        status = general_median(squares + k * n * n, products ? products + k * n * n : NULL, n, &limits, found + k * n);
         flags[k] = status == LEFT;
     }
     Py_END_ALLOW_THREADS
@@ -365,13 +367,14 @@ static PyObject *median_seen(PyObject *self, PyObject *args)
 {
     PyObject *radius, *directions, *pivots, *weights, *left;
     Py_ssize_t count, n, most_steps, halvings;
-    double collinear, tolerance;
+    Limits limits = {0};
     Buffers buffers = {.count = 0};
     int status = 0;
     (void)self;
-    if (!PyArg_ParseTuple(args, "OOOnnddnnOO", &radius, &directions, &pivots, &count, &n, &collinear, &tolerance,
-                          &most_steps, &halvings, &weights, &left))
+    if (!PyArg_ParseTuple(args, "OOOnnddnnOO", &radius, &directions, &pivots, &count, &n, &limits.collinear,
+                          &limits.tolerance, &most_steps, &halvings, &weights, &left))
         return NULL;
+    limits.most_steps = most_steps, limits.halvings = halvings;
     if (check_shape(8, n, 0, 0, 0) || check_batch(count, n) ||
         take(&buffers, radius, 0, (Py_ssize_t)sizeof(double) * count * n) ||
         take(&buffers, directions, 0, (Py_ssize_t)sizeof(double) * count * n * n) ||
@@ -387,8 +390,7 @@ static PyObject *median_seen(PyObject *self, PyObject *args)
             return finish(&buffers, -1);
     Py_BEGIN_ALLOW_THREADS
     for (Py_ssize_t k = 0; k < count && status >= 0; ++k) {
-        status = median_from_view(lengths + k * n, cosines + k * n * n, n, from[k], collinear, tolerance, most_steps,
-                                  halvings, found + k * n);
+        status = median_from_view(lengths + k * n, cosines + k * n * n, n, from[k], &limits, found + k * n);
         flags[k] = status == LEFT;
     }
     Py_END_ALLOW_THREADS

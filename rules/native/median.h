@@ -7,6 +7,12 @@
 
 enum { FOUND = 0, LEFT = 1 };
 
+/* What decides which way is taken, see kappaguard.rules.geometry and kappaguard.rules.weiszfeld. */
+typedef struct {
+    double widest, same, farther, collinear, tolerance;
+    long most_steps, halvings;
+} Limits;
+
 typedef struct {
     long n;
     const double *radius, *directions;
@@ -112,10 +118,10 @@ static double median_distance(const Sight *s, double *sorted)
 }
 
 static int descend(Sight *s, double *position, double *trial, double *target, double *share, double *matrix,
-                   double tolerance, long most_steps, long halvings)
+                   const Limits *limits)
 {
     look(s, position);
-    for (long round = 0; round < most_steps; ++round) {
+    for (long round = 0; round < limits->most_steps; ++round) {
         if (solve_shares(s, matrix, share) == LEFT)
             return LEFT;
         double total = 0, unit = median_distance(s, trial);
@@ -125,8 +131,8 @@ static int descend(Sight *s, double *position, double *trial, double *target, do
             target[j] = share[j] * s->inverse[j] * s->radius[j] - position[j] * total;
         double length = norm_of(s, target), decrement = s->gradient * length;
         double value = s->value, gradient = s->gradient, step = 1;
-        int last = length <= tolerance * unit && (gradient <= 1e-6 || length <= 1e-15 * unit), accepted = 0;
-        for (long half = 0; half < halvings && !accepted; ++half, step /= 2) {
+        int last = length <= limits->tolerance * unit && (gradient <= 1e-6 || length <= 1e-15 * unit), accepted = 0;
+        for (long half = 0; half < limits->halvings && !accepted; ++half, step /= 2) {
             for (long j = 0; j < s->n; ++j)
                 trial[j] = position[j] + step * target[j];
             look(s, trial);
@@ -146,8 +152,8 @@ static int descend(Sight *s, double *position, double *trial, double *target, do
 }
 
 /* The weights of the median as the vector `pivot` sees all vectors. */
-static int median_from_view(const double *radius, const double *directions, long n, long pivot, double collinear,
-                            double tolerance, long most_steps, long halvings, double *weights)
+static int median_from_view(const double *radius, const double *directions, long n, long pivot,
+                            const Limits *limits, double *weights)
 {
     double pull = 0, here = 0, inverse = 0;
     int on_line = 1;
@@ -159,7 +165,7 @@ static int median_from_view(const double *radius, const double *directions, long
             here += 1;
         for (long k = 0; k < n; ++k) {
             double cosine = directions[j * n + k];
-            on_line &= radius[j] == 0 || radius[k] == 0 || fabs(cosine) >= 1 - collinear;
+            on_line &= radius[j] == 0 || radius[k] == 0 || fabs(cosine) >= 1 - limits->collinear;
             pull += cosine;
         }
     }
@@ -176,7 +182,7 @@ static int median_from_view(const double *radius, const double *directions, long
         position[j] = radius[j] > 0 ? (1 - here / pull) / inverse : 0;
     Sight sight = {.n = n, .radius = radius, .directions = directions, .distance = rows, .along = rows + n,
                    .inverse = rows + 2 * n, .scratch = rows + 3 * n};
-    int status = descend(&sight, position, rows + 4 * n, rows + 5 * n, rows + 6 * n, matrix, tolerance, most_steps, halvings);
+    int status = descend(&sight, position, rows + 4 * n, rows + 5 * n, rows + 6 * n, matrix, limits);
     double rest = 1;
     for (long j = 0; j < n; ++j) {
         weights[j] = radius[j] > 0 ? position[j] / radius[j] : 0;
@@ -187,43 +193,118 @@ static int median_from_view(const double *radius, const double *directions, long
     return status;
 }
 
-/* The weights of the median from squared distances, unless they differ too much for that. */
-static int general_median(const double *squares, long n, double widest, double collinear, double tolerance,
-                          long most_steps, long halvings, double *weights)
+static double bounded_cosine(double cosine) { return cosine > 1 ? 1 : cosine < -1 ? -1 : cosine; }
+
+static long medoid(const double *squares, long n)
 {
-    double *memory = malloc(sizeof(double) * (size_t)(n * n + n));
-    if (!memory)
-        return -1;
-    double *directions = memory, *radius = memory + n * n;
-    long pivot = 0;
-    double least = INFINITY, nearest = INFINITY, farthest = 0;
-    int status = LEFT;
+    long best = 0;
+    double least = INFINITY;
     for (long i = 0; i < n; ++i) {
         double total = 0;
         for (long j = 0; j < n; ++j)
             total += sqrt(squares[i * n + j]);
         if (total < least)
-            least = total, pivot = i;
+            least = total, best = i;
     }
-    for (long j = 0; j < n; ++j) {
-        radius[j] = sqrt(squares[pivot * n + j]);
+    return isfinite(least) ? best : -1;
+}
+
+/* Whether the largest distance from the pivot is more than `widest` times the smallest that is not zero. */
+static int is_wide(const double *radius, long n, double widest)
+{
+    double nearest = INFINITY, farthest = 0;
+    for (long j = 0; j < n; ++j)
         if (radius[j] > 0) {
             nearest = radius[j] < nearest ? radius[j] : nearest;
             farthest = radius[j] > farthest ? radius[j] : farthest;
         }
-    }
-    if (!isfinite(least) || farthest > widest * nearest)
-        goto done;
+    return farthest > widest * nearest;
+}
+
+/* Directions by the law of cosines: for distances that do not differ too much. */
+static void directions_from_squares(const double *squares, const double *radius, long n, double *directions)
+{
     for (long j = 0; j < n; ++j)
         for (long k = 0; k < n; ++k) {
-            double *cosine = directions + j * n + k;
-            *cosine = 0;
-            if (radius[j] == 0 || radius[k] == 0)
-                continue;
-            *cosine = (radius[j] * radius[j] + radius[k] * radius[k] - squares[j * n + k]) / (2 * radius[j] * radius[k]);
-            *cosine = *cosine > 1 ? 1 : *cosine < -1 ? -1 : *cosine;
+            double product = radius[j] * radius[k];
+            double inner = (radius[j] * radius[j] + radius[k] * radius[k] - squares[j * n + k]) / 2;
+            directions[j * n + k] = product > 0 ? bounded_cosine(inner / product) : 0;
         }
-    status = median_from_view(radius, directions, n, pivot, collinear, tolerance, most_steps, halvings, weights);
+}
+
+/* Directions from inner products about another vector k: G_ij - G_ip - G_pj + G_pp. LEFT if k sees a vector from more
+ * than `farther` times the pivot's distance, for then digits are lost. */
+static int directions_from_gram(const double *gram, const double *radius, long n, long pivot, double farther,
+                                double *directions)
+{
+    for (long j = 0; j < n; ++j)
+        if (radius[j] > 0 && !(gram[j * n + j] <= farther * farther * radius[j] * radius[j]))
+            return LEFT;
+    for (long j = 0; j < n; ++j)
+        for (long k = 0; k < n; ++k) {
+            double inner = gram[j * n + k] - gram[j * n + pivot] - gram[pivot * n + k] + gram[pivot * n + pivot];
+            double cosine = j == k ? 1 : bounded_cosine(inner / radius[j] / radius[k]);
+            directions[j * n + k] = radius[j] > 0 && radius[k] > 0 ? cosine : 0;
+        }
+    return FOUND;
+}
+
+/* The vector with the smallest sum of distances, where far vectors swamp a plain sum:
+ * ||x_i - x_j|| - r_j = (r_i^2 - 2 r_i r_j V_ij) / (||x_i - x_j|| + r_j). */
+static long better_vertex(const double *radius, const double *directions, long n)
+{
+    long best = 0;
+    double least = INFINITY;
+    for (long i = 0; i < n; ++i) {
+        double total = 0;
+        for (long j = 0; j < n; ++j) {
+            double change = radius[i] * (radius[i] - 2 * radius[j] * directions[i * n + j]);
+            double square = radius[j] * radius[j] + change, sum = (square > 0 ? sqrt(square) : 0) + radius[j];
+            total += sum > 0 ? change / sum : 0;
+        }
+        if (total < least)
+            least = total, best = i;
+    }
+    return best;
+}
+
+static void look_from(const double *squares, long n, long pivot, double same, double *radius, double *sorted)
+{
+    for (long j = 0; j < n; ++j)
+        sorted[j] = radius[j] = sqrt(squares[pivot * n + j]);
+    qsort(sorted, (size_t)n, sizeof(double), by_size);
+    for (long j = 0; j < n; ++j)
+        if (radius[j] <= same * sorted[n / 2])
+            radius[j] = 0;
+}
+
+/* The weights of the median from squared distances, and, if they differ too much for that alone, from inner products
+ * of all vectors less one of them, if there are such. */
+static int general_median(const double *squares, const double *gram, long n, const Limits *limits, double *weights)
+{
+    double *memory = malloc(sizeof(double) * (size_t)(n * n + 2 * n));
+    if (!memory)
+        return -1;
+    double *directions = memory, *radius = memory + n * n, *sorted = radius + n;
+    int status = LEFT;
+    long pivot = medoid(squares, n);
+    if (pivot < 0)
+        goto done;
+    look_from(squares, n, pivot, limits->same, radius, sorted);
+    if (!is_wide(radius, n, limits->widest))
+        directions_from_squares(squares, radius, n, directions);
+    else {
+        if (!gram || directions_from_gram(gram, radius, n, pivot, limits->farther, directions) == LEFT)
+            goto done;
+        long better = better_vertex(radius, directions, n);
+        if (better != pivot) {
+            pivot = better;
+            look_from(squares, n, pivot, limits->same, radius, sorted);
+            if (directions_from_gram(gram, radius, n, pivot, limits->farther, directions) == LEFT)
+                goto done;
+        }
+    }
+    status = median_from_view(radius, directions, n, pivot, limits, weights);
 done:
     free(memory);
     return status;

@@ -16,7 +16,7 @@ from kappaguard.rules.cloud import Cloud
 from kappaguard.rules.gm import GeometricMedian
 from kappaguard.search.attacks import columns
 from kappaguard.search.attacks.base import Aggregation, Total, whole
-from kappaguard.search.attacks.maximise import JUMPING, MOST, SMOOTH, Candidate, Errors, maximise
+from kappaguard.search.attacks.maximise import JUMPING, MOST, SMOOTH, Candidate, maximise
 from kappaguard.search.attacks.reduced import Reduced, ends_in_median, reduce
 
 CONFIRMED = 2
@@ -99,10 +99,9 @@ def _confirmed(
     """The candidate with its error on all coordinates; the distances are known already."""
     room, back = enter(_together(honest, f))
     room[honest.shape[0] :] = enter(mean)[0] + candidate.eta * enter(direction)[0]
-    cloud = Cloud(room)
     pairs = reduced.clouds(np.array([candidate.eta]), f).distances[0]
     xp = namespace(room)
-    cloud.__dict__["distances"] = pairs if isinstance(room, np.ndarray) else xp.asarray(pairs, device=room.device)
+    cloud = Cloud.known(room, pairs if isinstance(room, np.ndarray) else xp.asarray(pairs, device=room.device))
     difference = in_double(back(rule.aggregate(cloud))) - in_double(mean)
     square = total(namespace(difference).sum(difference * difference))
     return Candidate(candidate.eta, float(square) ** 0.5)

@@ -58,9 +58,7 @@ class Reduced:
         points = np.empty((count, m + f, self.honest.shape[1]))
         points[:, :m] = self.honest
         points[:, m:] = etas[:, None, None] * self.direction
-        cloud = Cloud(points)
-        cloud.__dict__["distances"] = distances
-        return cloud
+        return Cloud.known(points, distances, points @ points.swapaxes(-1, -2))
 
     def errors(self, rule: Rule, etas: NDArray[np.float64], f: int) -> NDArray[np.float64]:
         """||F(x) - mean|| for every eta, F being a rule that commutes with rotations."""
@@ -83,11 +81,7 @@ def ends_in_median(rule: Rule) -> bool:
 
 def _seen_by_pairs(cloud: Cloud) -> Cloud:
     """The same vectors, with distances from inner products where they are not known yet."""
-    if cloud.mixing is None:
-        return cloud
-    plain = Cloud(cloud.points)
-    plain.__dict__["distances"] = _pairs(cloud.points)
-    return plain
+    return cloud if cloud.mixing is None else Cloud.known(cloud.points, _pairs(cloud.points))
 
 
 def _pairs(points: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -7,6 +7,7 @@ import pytest
 
 from kappaguard.rules import native
 from kappaguard.rules.cloud import Cloud
+from kappaguard.rules.gm import GeometricMedian
 from kappaguard.rules.weiszfeld import median_weights, minimise
 
 pytestmark = pytest.mark.skipif(not native.available(), reason="the kernels are not compiled or switched off")
@@ -116,4 +117,33 @@ def test_the_compiled_median_of_vectors_that_are_far_apart(scale, far):
     compiled, left = found
     assert not left
     assert np.allclose(compiled, solution.weights, atol=1e-9)
-    assert np.array_equal(compiled, median_weights(cloud)) or scale < 100
+    for weights in (compiled, median_weights(cloud)):
+        assert np.linalg.norm((weights - solution.weights) @ x) <= 1e-9 * np.linalg.norm(x[0] - x[1])
+
+
+@pytest.mark.parametrize("first", [False, True])
+def test_far_vectors_are_looked_at_a_second_time_only_if_the_first_one_is_far(first, monkeypatch):
+    """The inner products that gave the distances give the directions too, unless they are about a far vector."""
+    looks = []
+    again = native.gram_about
+    monkeypatch.setattr(native, "gram_about", lambda *given: looks.append(given) or again(*given))
+    x = np.random.default_rng(1).standard_normal((9, 700))
+    x[0 if first else 8] *= 1e7
+    cloud = Cloud(x)
+    weights = median_weights(cloud)
+    assert bool(looks) == first
+    expected = minimise(Cloud(x)).weights
+    assert np.linalg.norm((weights - expected) @ x) <= 1e-9 * np.linalg.norm(x[1] - x[2])
+
+
+def test_medians_of_a_batch_are_those_of_its_members():
+    """Near, far, on one line and infinite: each as if it were alone."""
+    generator = np.random.default_rng(2)
+    batch = generator.standard_normal((6, 7, 20))
+    batch[1, 3] *= 1e9
+    batch[2] = np.outer(np.arange(7.0), batch[2, 0])
+    batch[3, 5] = np.inf
+    batch[4] = batch[4, :1]
+    found = GeometricMedian()(batch)
+    for place, x in enumerate(batch):
+        assert np.allclose(found[place], GeometricMedian()(x), rtol=0, atol=1e-8), place
