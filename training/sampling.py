@@ -30,11 +30,12 @@ def uniform_numbers(seed: tuple[int, ...], workers: range, like: Tensor) -> Call
     """Random numbers for dropout: each worker's are its own, whatever ranges the workers are cut into."""
     import torch
 
-    generators = [torch.Generator() for _ in workers]
-    for worker, generator in zip(workers, generators, strict=True):
-        generator.manual_seed(int(np.random.SeedSequence((*seed, worker)).generate_state(1)[0]))
+    generators: list[torch.Generator] = []
 
     def draw(shape: Shape) -> Tensor:
+        if not generators:
+            states = (np.random.SeedSequence((*seed, worker)).generate_state(1) for worker in workers)
+            generators.extend(torch.Generator().manual_seed(int(state[0])) for state in states)
         own = (shape[0] // len(generators), *shape[1:])
         numbers = [torch.rand(own, generator=generator, dtype=torch.float32) for generator in generators]
         return torch.cat(numbers).to(like)

@@ -125,7 +125,8 @@ static CLONES int NAME(combine_many)(const REAL *restrict x, long d, long begin,
         for (; r + 4 <= count; r += 4) {
             const REAL *restrict a = x + rows[r] * d + start, *restrict b = x + rows[r + 1] * d + start;
             const REAL *restrict c = x + rows[r + 2] * d + start, *restrict e = x + rows[r + 3] * d + start;
-            const REAL u = (REAL)weights[r], v = (REAL)weights[r + 1], w = (REAL)weights[r + 2], z = (REAL)weights[r + 3];
+            const REAL u = (REAL)weights[r], v = (REAL)weights[r + 1];
+            const REAL w = (REAL)weights[r + 2], z = (REAL)weights[r + 3];
             for (long k = 0; k < width; ++k)
                 sums[k] += (u * a[k] + v * b[k]) + (w * c[k] + z * e[k]);
         }

@@ -195,7 +195,8 @@ static PyObject *gram(PyObject *self, PyObject *args)
     const char *first = buffers.views[0].buf, *others = first + itemsize * d;
     Py_BEGIN_ALLOW_THREADS
     status = itemsize == 4
-                 ? gram_single((const float *)others, n - 1, d, begin, end, (const float *)first, NULL, 0, buffers.views[1].buf)
+                 ? gram_single((const float *)others, n - 1, d, begin, end, (const float *)first, NULL, 0,
+                               buffers.views[1].buf)
                  : gram_double((const double *)others, n - 1, d, begin, end, (const double *)first, NULL, 0,
                                buffers.views[1].buf);
     Py_END_ALLOW_THREADS
@@ -343,7 +344,8 @@ static PyObject *median(PyObject *self, PyObject *args)
     int status = 0;
     (void)self;
     if (!PyArg_ParseTuple(args, "OOnndddddnnOO", &distances, &gram, &count, &n, &limits.widest, &limits.same,
-                          &limits.farther, &limits.collinear, &limits.tolerance, &most_steps, &halvings, &weights, &left))
+                          &limits.farther, &limits.collinear, &limits.tolerance, &most_steps, &halvings, &weights,
+                          &left))
         return NULL;
     limits.most_steps = most_steps, limits.halvings = halvings;
     if (check_shape(8, n, 0, 0, 0) || check_batch(count, n) ||
@@ -398,11 +400,11 @@ static PyObject *median_seen(PyObject *self, PyObject *args)
 }
 
 static PyMethodDef methods[] = {
-    {"combine", combine, METH_VARARGS, "The sum of weights times rows, over some columns, into out; returns whether any is not finite."},
+    {"combine", combine, METH_VARARGS, "Weights times rows, over some columns; returns whether any sum is not finite."},
     {"squares", squares, METH_VARARGS, "Adds the sums of squares of the rows over some columns to out."},
-    {"median", median, METH_VARARGS, "Weights of the geometric medians of a batch, and which of them are left to Python."},
+    {"median", median, METH_VARARGS, "Weights of the geometric medians of a batch; which of them are left to Python."},
     {"median_seen", median_seen, METH_VARARGS, "The same from distances and directions as one vector sees them."},
-    {"gram", gram, METH_VARARGS, "Adds the Gram matrix (lower triangle) of the rows less the first row, over some columns, to out."},
+    {"gram", gram, METH_VARARGS, "Adds the lower Gram matrix of the rows less the first row, over some columns, to out."},
     {"gram_about", gram_about, METH_VARARGS, "The same of all rows less a centre, and of further rows as they are."},
     {"pairs", pairs, METH_VARARGS, "Adds the squared distances of listed pairs of rows over some columns to out."},
     {"reduce", reduce, METH_VARARGS, "Means over sorted columns; returns whether a NaN was seen."},

@@ -8,13 +8,15 @@ import torch
 from torch.nn import functional
 
 from kappaguard.training import native
+from kappaguard.training.messages import send
 from kappaguard.training.models.block import Block
 from kappaguard.training.models.layer import Pass
 
 compiled = pytest.mark.skipif(not native.available(), reason="the block is not compiled or switched off")
 
 SHAPES = [(1, 28, 28, 20), (20, 12, 12, 20), (20, 12, 12, 50), (3, 6, 14, 1), (64, 8, 6, 33)]
-"""Channels, height, width, outputs: the networks for MNIST, and sizes that fill no vector."""
+SHAPES += [(1, 6, 6, 7), (2, 10, 8, 3), (4, 8, 10, 12), (5, 8, 8, 4), (8, 6, 6, 8), (9, 6, 8, 13), (16, 6, 6, 28)]
+"""Channels, height, width, outputs: the networks for MNIST, and sizes that fill vectors, half of them, or none."""
 WORKERS, BATCH = 2, 3
 
 
@@ -145,5 +147,42 @@ def test_a_wrong_call_touches_nothing():
         blocks.backward(*good, 3, x, weight, pooled, winners, out, back)
     with pytest.raises(TypeError):
         blocks.forward(*good, x, weight, bias, pooled)
+    for place in (0, winners.size - 1):
+        nobody = winners.copy()
+        nobody.flat[place] = 5
+        with pytest.raises(ValueError, match="a winner is not a place of its window"):
+            blocks.backward(*good, 2, x, weight, pooled, nobody, np.zeros((2, 520), np.float32), back)
+    rows = np.zeros((2, 10), np.float32)
+    for sizes in [(2, 9), (3, 10), (-1, 10), (2, 0), (1 << 40, 1 << 40)]:
+        with pytest.raises(ValueError, match="out of bounds|are needed"):
+            blocks.send(*sizes, 0.5, 0.5, 1.0, rows, rows.copy())
     assert not pooled.any()
     assert not back.any()
+
+
+@compiled
+@pytest.mark.parametrize("dimension", [1, 31, 32, 1024, 5000])
+@pytest.mark.parametrize("clip", [None, 2.0, 1e6])
+def test_what_is_sent_is_clipped_and_averaged_over_the_steps(dimension, clip):
+    """Against the definition in float64; the second row is short and not clipped."""
+    generator = torch.Generator().manual_seed(dimension)
+    gradients = torch.randn((3, dimension), generator=generator) * torch.tensor([[100.0], [1e-4], [3.0]])
+    messages = torch.randn((3, dimension), generator=generator)
+    shrunk = [1.0 if clip is None else min(1.0, clip / float(row.double().norm())) for row in gradients]
+    right = 0.9 * messages.double() + 0.1 * torch.tensor(shrunk).double()[:, None] * gradients.double()
+    assert native.send(messages, gradients, 0.9, clip) == 3
+    torch.testing.assert_close(messages.double(), right, rtol=1e-5, atol=1e-6)
+
+
+@compiled
+def test_a_row_of_infinite_square_is_left_and_so_is_what_is_not_compiled():
+    gradients = torch.ones((3, 40))
+    gradients[1, 7] = 1e30
+    messages = torch.zeros((3, 40))
+    assert native.send(messages, gradients, 0.5, 1.0) == 1
+    assert not messages[1:].any()
+    assert native.send(messages.double(), gradients.double(), 0.5, 1.0) == 0
+    assert native.send(messages[:, ::2], gradients[:, ::2], 0.5, 1.0) == 0
+    send(messages[1:], gradients[1:], 0.5, 1.0)
+    assert messages[1, 7] == pytest.approx(0.5)
+    assert messages[2].norm() == pytest.approx(0.5)

@@ -1,12 +1,16 @@
 /* From the gradients of the pooled outputs to every worker's gradients of kernels and biases, and the input's.
  *
  * A place of a sample has `deep` numbers: its channels, filled up to whole vectors unless there are very few, so that
- * every load is aligned. A kernel has five lines of 5 x deep numbers each, filled up to whole vectors. Sums over places,
- * and over outputs, stay in registers, fifteen vectors at the most.
+ * every load is aligned. A kernel has five lines of 5 x deep numbers each, filled up to whole vectors. Sums over
+ * places, and over outputs, stay in registers, fifteen vectors at the most.
  */
 enum { MOST_VECTORS = 15, PATCH = KERNEL + 1, FEW_CHANNELS = LANES / 2 };
 
-static Py_ssize_t deep_of(Shape shape) { return shape.channels <= FEW_CHANNELS ? shape.channels : padded(shape.channels); }
+static Py_ssize_t deep_of(Shape shape)
+{
+    return shape.channels <= FEW_CHANNELS ? shape.channels : padded(shape.channels);
+}
+
 static Py_ssize_t span_of(Shape shape) { return padded(KERNEL * deep_of(shape)); }
 static Py_ssize_t high_of(Shape shape) { return (shape.height - KERNEL + 1) / 2; }
 static Py_ssize_t across_of(Shape shape) { return (shape.width - KERNEL + 1) / 2; }

@@ -73,13 +73,27 @@ static int take_all(Py_buffer *views, PyObject **objects, const Py_ssize_t *size
     return 0;
 }
 
-static PyObject *finish(Py_buffer *views, int count, int status)
+static void finish_views(Py_buffer *views, int count)
 {
     while (count > 0)
         PyBuffer_Release(&views[--count]);
+}
+
+static PyObject *finish(Py_buffer *views, int count, int status)
+{
+    finish_views(views, count);
     if (status < 0)
         return PyErr_NoMemory();
     Py_RETURN_NONE;
+}
+
+/* Whether all winners are 0 to 3 or NOBODY. */
+static int are_places(const unsigned char *winners, Py_ssize_t count)
+{
+    unsigned char most = 0;
+    for (Py_ssize_t place = 0; place < count; ++place)
+        most = winners[place] > most ? winners[place] : most;
+    return most <= NOBODY;
 }
 
 static int check_shape(Shape shape)
@@ -146,6 +160,11 @@ static PyObject *backward(PyObject *self, PyObject *args)
     Py_ssize_t sizes[] = {4 * inputs, 4 * weights, 4 * pooled, -pooled, 4 * gradients, 4 * inputs};
     if (take_all(views, objects, sizes, count, 4))
         return NULL;
+    if (!are_places(views[3].buf, pooled)) {
+        PyErr_SetString(PyExc_ValueError, "a winner is not a place of its window");
+        finish_views(views, count);
+        return NULL;
+    }
     Py_BEGIN_ALLOW_THREADS
     status = run_backward(shape, workers, views[0].buf, views[1].buf, views[2].buf, views[3].buf, views[4].buf,
                           count == 6 ? views[5].buf : NULL);
@@ -172,8 +191,7 @@ static PyObject *send(PyObject *self, PyObject *args)
     Py_BEGIN_ALLOW_THREADS
     sent = send_rows(views[1].buf, views[0].buf, rows, count, keep, share, clip);
     Py_END_ALLOW_THREADS
-    PyBuffer_Release(&views[0]);
-    PyBuffer_Release(&views[1]);
+    finish_views(views, 2);
     return PyLong_FromSsize_t(sent);
 }
 

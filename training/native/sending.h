@@ -2,14 +2,6 @@
 
 enum { STRIP = 4 * LANES, STRIPS_PER_BLOCK = 32 };
 
-INLINE double sum_of_lanes(lanes vector)
-{
-    double total = 0;
-    for (int k = 0; k < LANES; ++k)
-        total += vector[k];
-    return total;
-}
-
 /* Squares are added up in single precision over blocks of a thousand numbers only. */
 INLINE double square_of(const float *restrict row, Py_ssize_t count)
 {
@@ -22,7 +14,9 @@ INLINE double square_of(const float *restrict row, Py_ssize_t count)
                 lanes seen = *(const loose *)(row + at + LANES * k);
                 sums[k] += seen * seen;
             }
-        total += sum_of_lanes((sums[0] + sums[1]) + (sums[2] + sums[3]));
+        lanes all = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+        for (int k = 0; k < LANES; ++k)
+            total += all[k];
     }
     for (; at < count; ++at)
         total += (double)row[at] * row[at];
