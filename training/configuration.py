@@ -61,6 +61,8 @@ class Configuration:
     distance: float = 5.0
     kappa: float | None = None
     """A proved coefficient of the rule for the step sizes of Theorem 2, where the paper claims none."""
+    assumed_smoothness: float | None = None
+    """L for the step sizes of the theorems where nobody knows it: a network's. A steeper run is refused afterwards."""
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -112,7 +114,7 @@ def _check_numbers(given: Configuration) -> None:
         require_positive(getattr(given, name), name)
     if given.condition < 1:
         raise InputError(f"condition is the largest over the smallest curvature, at least 1, got {given.condition}")
-    for name in ("clip", "kappa"):
+    for name in ("clip", "kappa", "assumed_smoothness"):
         if getattr(given, name) is not None:
             require_positive(getattr(given, name), name)
     if not 0 <= given.momentum < 1:

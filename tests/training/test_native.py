@@ -154,7 +154,7 @@ def test_a_wrong_call_touches_nothing():
             blocks.backward(*good, 2, x, weight, pooled, nobody, np.zeros((2, 520), np.float32), back)
     rows = np.zeros((2, 10), np.float32)
     for sizes in [(2, 9), (3, 10), (-1, 10), (2, 0), (1 << 40, 1 << 40)]:
-        with pytest.raises(ValueError, match="out of bounds|are needed"):
+        with pytest.raises(ValueError, match=r"out of bounds|are needed"):
             blocks.send(*sizes, 0.5, 0.5, 1.0, rows, rows.copy())
     assert not pooled.any()
     assert not back.any()

@@ -10,6 +10,7 @@ import pytest
 from kappaguard.rules.errors import InputError
 from kappaguard.training.build import build
 from kappaguard.training.configuration import Configuration, preset
+from kappaguard.training.data.dataset import Dataset
 from kappaguard.training.reproduce.experiments import cells_of
 from kappaguard.training.run import run
 from kappaguard.training.theorems.constants import Constants, claimed_kappa
@@ -50,6 +51,31 @@ def test_theorem_1_holds_on_quadratics(rule, attack):
     if found.claimed is not None:
         assert found.stated <= found.claimed
     assert line(found)[-1] == "yes"
+
+
+def test_theorem_2_on_a_network_takes_the_smoothness_that_is_assumed():
+    """gamma and beta follow from it; a run on which the gradient was steeper says nothing."""
+    generator = np.random.default_rng(0)
+    images = 0.1 * generator.standard_normal((40, 1, 28, 28)).astype(np.float32)
+    labels = generator.integers(0, 10, 40)
+    images_and_labels = Dataset("noise", images, labels, images, labels, 10)
+    (cell,) = cells_of("theorem2-cnn", 1, ["cwtm"], ["sf"], steps=3)
+    given = cell.configuration.with_values({"n": 5, "f": 1, "samples": 0, "batch": 4})
+    training = build(given, images_and_labels)
+    rate, beta = training.settings.schedule(1), training.settings.momentum
+    assert given.assumed_smoothness == 20
+    assert 0 < rate <= 1 / 480
+    assert beta == pytest.approx(math.sqrt(1 - 480 * rate))
+    rows: list[dict] = []
+    result = run(training, given, keep=rows.append).to_json()
+    found = margin(given, rows, result)
+    assert 0 < found.left < found.stated
+    steepest = max(row.get("slope", 0.0) for row in rows)
+    assert 0 < steepest < 20
+    with pytest.raises(InputError, match="L is larger than"):
+        margin(given.with_values({"assumed_smoothness": 0.9 * steepest}), rows, result)
+    with pytest.raises(InputError, match="--assumed-smoothness"):
+        build(given.with_values({"assumed_smoothness": None}), images_and_labels)
 
 
 def test_a_slope_above_the_known_smoothness_is_no_crossing():

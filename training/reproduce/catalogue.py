@@ -118,6 +118,13 @@ def _theorem(name: str, title: str, preset: str, changes: Changes, *more: str) -
 _theorem("theorem1", "Theorem 1 on quadratics", "theorem1", (("steps", 60),))
 _theorem("theorem2", "Theorem 2 on quadratics", "theorem2", _NOISY)
 _theorem("theorem1-cnn", "Theorem 1 on the network for MNIST (650 images)", "mnist", _NETWORK, "lf")
+_theorem(
+    "theorem2-cnn",
+    "Theorem 2 on the network for MNIST (650 images)",
+    "mnist",
+    (*_NETWORK[3:], ("algorithm", "shb"), ("schedule", "theorem"), ("assumed_smoothness", 20.0)),
+    "lf",
+)
 _theorem("theorem1-logistic", "Theorem 1 on logistic regression (digits)", "theorem1", _LOGISTIC, "lf")
 _theorem(
     "theorem2-logistic",

@@ -95,9 +95,11 @@ def theorem_settings(configuration: Configuration, problem: Problem) -> tuple[Sc
     if configuration.algorithm == "shb":
         kappa = kappa_of(configuration)
     known = problem.known()
-    if known.smoothness is None or known.infimum is None:
-        raise InputError(f"the step sizes of the theorems need L, which is not known for {configuration.model}")
-    smoothness = known.smoothness
+    smoothness = configuration.assumed_smoothness if known.smoothness is None else known.smoothness
+    if smoothness is None or known.infimum is None:
+        raise InputError(
+            f"the step sizes of the theorems need L, which is not known for {configuration.model}: --assumed-smoothness"
+        )
     if configuration.algorithm == "gd":
         return lambda t: 1 / smoothness, 0.0
     theta = problem.start()

@@ -48,11 +48,12 @@ class Margin:
 
 
 def _smoothness(configuration: Configuration, steps: list[dict[str, Any]], known: float | None) -> float:
-    """L, or 1/gamma where nobody knows L, if the gradient was nowhere steeper between the points of the run."""
-    chosen = 1 / float(max(row["rate"] for row in steps)) if known is None else known
+    """L; where nobody knows it what the run assumed, else 1/gamma, unless its gradient was steeper somewhere."""
+    assumed = configuration.assumed_smoothness or 1 / float(max(row["rate"] for row in steps))
+    chosen = assumed if known is None else known
     steepest = largest([row["slope"] for row in steps if "slope" in row]) or 0.0
     if known is None and steepest > chosen:
-        raise InputError(f"the step size is larger than 1/L: between two points the gradient has slope {steepest:.3g}")
+        raise InputError(f"L is larger than {chosen:.3g}: between two points the gradient has slope {steepest:.3g}")
     if steepest > chosen * (1 + ROUNDING[configuration.dtype]):
         raise InputError(f"L is not {chosen:.6g}: between two points the gradient has slope {steepest:.6g}")
     return chosen

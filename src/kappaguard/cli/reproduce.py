@@ -21,7 +21,7 @@ def reproduce(
         typer.Argument(
             metavar="TABLE|FIGURE",
             help="table2, baseline, kappa, mnist, dgd, others, fashion-mnist, cifar-10 and more of the paper's "
-            "settings (mnist-f6-alpha1); theorem1 (-logistic, -cnn, -slack), theorem2 (-logistic, "
+            "settings (mnist-f6-alpha1); theorem1 (-logistic, -cnn, -slack), theorem2 (-logistic, -cnn, "
             "-regimes), rates.",
         ),
     ],

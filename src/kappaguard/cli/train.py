@@ -55,6 +55,9 @@ def train(
     measure_every: Annotated[int | None, _option("--measure-every", text="Steps between measurements.")] = None,
     dimension: Annotated[int | None, _option("--dimension", text="Of quadratics.")] = None,
     smoothness: Annotated[float | None, _option("--smoothness", text="L of quadratics.")] = None,
+    assumed_smoothness: Annotated[
+        float | None, _option("--assumed-smoothness", text="L for the theorems' step sizes where nobody knows it.")
+    ] = None,
     condition: Annotated[float | None, _option("--condition", text="L over the smallest curvature.")] = None,
     heterogeneity: Annotated[float | None, _option("--heterogeneity", text="G of quadratics.")] = None,
     sigma: Annotated[float | None, _option("--sigma", text="The noise of quadratics.")] = None,
