@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import reprlib
 import sys
+from typing import Any
 
 import numpy as np
 
 from kappaguard.rules.arrays import Array, is_exact, namespace
 from kappaguard.rules.errors import InputError
+
+LONGEST_BITS = 128
+"""A longer integer is not written out in a message."""
 
 
 def require_shape(x: Array) -> None:
@@ -19,24 +24,34 @@ def require_shape(x: Array) -> None:
         raise InputError(f"x must hold at least one vector of at least one coordinate, got shape {tuple(x.shape)}")
 
 
+def shown(value: Any) -> str:
+    """A value for a message: short, and without writing out numbers of thousands of digits, which Python refuses."""
+    if isinstance(value, int) and value.bit_length() > LONGEST_BITS:
+        return f"one of {value.bit_length()} bits"
+    return reprlib.repr(value)
+
+
 def require_count(value: int, least: int, what: str) -> None:
     """A parameter must be an integer of at least ``least``."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InputError(f"{what} must be an integer >= {least}, got {value!r}")
+        raise InputError(f"{what} must be an integer >= {least}, got {shown(value)}")
 
 
 def require_positive(value: float, what: str) -> None:
     """A parameter must be a finite number above 0."""
-    known = isinstance(value, int | float | np.floating) and not isinstance(value, bool)
-    if not known or not 0 < value <= sys.float_info.max:
-        raise InputError(f"{what} must be a finite number > 0, got {reprlib.repr(value)}")
+    if not isinstance(value, int | float | np.floating) or not _is_finite_and_positive(value):
+        raise InputError(f"{what} must be a finite number > 0, got {shown(value)}")
 
 
 def require_seconds(value: float, what: str) -> None:
     """A length of time must be a finite number above 0."""
-    known = isinstance(value, int | float) and not isinstance(value, bool)
-    if not known or not 0 < value <= sys.float_info.max:
-        raise InputError(f"{what} must be a positive number of seconds, got {reprlib.repr(value)}")
+    if not isinstance(value, int | float) or not _is_finite_and_positive(value):
+        raise InputError(f"{what} must be a positive number of seconds, got {shown(value)}")
+
+
+def _is_finite_and_positive(value: float) -> bool:
+    finite = value <= sys.float_info.max if isinstance(value, int) else math.isfinite(float(value))
+    return not isinstance(value, bool) and value > 0 and finite
 
 
 def require_minority(rule: str, n: int, f: int) -> None:

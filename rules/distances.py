@@ -27,7 +27,7 @@ FARTHEST = 1e304
 
 
 class Pairs(NamedTuple):
-    """Squared distances D, and, where they were formed on the way, the inner products of x_i - x_k for some row k."""
+    """Squared distances D, and, where they are known, the inner products of x_i - y for some y between the rows."""
 
     distances: Array
     gram: Array | None = None

@@ -21,9 +21,9 @@ WIDEST = 1e2
 SAME = 1e-11
 """Vectors nearer to the pivot than this part of the median distance count as equal to it."""
 FARTHER = 10.0
-"""Inner products about one vector serve a pivot that sees nothing from nearer than a tenth of that one's distance.
+"""Inner products about one point serve a pivot that sees nothing from nearer than a tenth of that one's distance.
 
-G_ij is right to 1e-14 of ||x_i - x_k|| ||x_j - x_k||, so that G_ij - G_ip - G_pj + G_pp is then right to 1e-12 of the
+G_ij is right to 1e-14 of ||x_i - y|| ||x_j - y||, so that G_ij - G_ip - G_pj + G_pp is then right to 5e-12 of the
 lengths that the pivot p sees.
 """
 BLOCK = 1 << 16

@@ -29,6 +29,7 @@ TOLERANCE = 1e-10
 """The last Newton step, relative to the median distance, after which the search stops."""
 MOST_STEPS = 200
 HALVINGS = 50
+RIDGE = 1 + 1e-15
 COLLINEAR = 1e-13
 """Vectors whose directions have cosines this near to +-1 lie on one line."""
 
@@ -80,7 +81,7 @@ def median_weights(cloud: Cloud) -> Array:
 
 
 def _median_weights_seen(cloud: Cloud) -> Array:
-    """The same for vectors that are far apart, on one line or infinite."""
+    """The same where distances do not suffice: far apart, on one line, infinite, or a search that stalled."""
     view = _central_view(cloud)
     found = None
     if np.all(view.active):
@@ -316,7 +317,8 @@ def _newton(view: View, position: Array, done: Array) -> Array:
         ones = xp.astype(state.counted, xp.float64)
         inverse = ones / state.distance
         cosines = _cosines(view, state)
-        system = xp.sum(inverse, axis=-1)[..., None, None] * identity - inverse[..., None] * cosines
+        # between two clusters of equal weight it is singular: no bend, and every point between them is as good
+        system = RIDGE * xp.sum(inverse, axis=-1)[..., None, None] * identity - inverse[..., None] * cosines
         system = xp.where(done[..., None, None], identity, system)
         share = xp.linalg.solve(system, ones[..., None])[..., 0]
         pull = share * inverse

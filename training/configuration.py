@@ -128,6 +128,8 @@ def _check_choices(given: Configuration) -> None:
     for name, choices in {"algorithm": ALGORITHMS, "dtype": DTYPES, "measure": MEASURES}.items():
         if getattr(given, name) not in choices:
             raise InputError(f"{name} must be one of {', '.join(choices)}, got {getattr(given, name)!r}")
+    if given.assumed_smoothness is not None and given.schedule != "theorem":
+        raise InputError("assumed_smoothness is for the schedule theorem, whose step sizes need L")
     if given.model == "quadratic" and given.attack == LABEL_FLIPPING:
         raise InputError("quadratics have no labels to flip")
 

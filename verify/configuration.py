@@ -33,6 +33,7 @@ from kappaguard.verify.store import FOLDER
 FILE = "pyproject.toml"
 MOST_BYTES = 4 << 20
 MOST_ORDERS = 10_000
+MOST_COUNT = 1 << 63
 KEYS = ("rules", "grid", "budget", "seed", "timeout", "memory", "jobs", "witnesses")
 RULE_KEYS = ("rule", "claim", "grid", "budget", "tolerance", "rotates")
 
@@ -151,8 +152,8 @@ def _seconds(value: Any, name: str) -> float:
 
 
 def _count(value: Any, least: int, name: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise InputError(f"{name} must be an integer >= {least}")
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value < MOST_COUNT:
+        raise InputError(f"{name} must be an integer from {least} to 2^63 - 1")
     return value
 
 

@@ -1,8 +1,9 @@
 """The compiled kernels, spread over threads: distances and coordinate-wise reductions of one large matrix.
 
-They apply to a C-contiguous NumPy matrix of float32 or float64 that is worth the call; everything else (batches,
-gradients, GPUs, fractions, a machine without a compiler) takes the array-API lines of the rules. Set
-``KAPPAGUARD_NATIVE=0`` to take those always, ``KAPPAGUARD_THREADS`` to choose the number of threads.
+They apply to a C-contiguous NumPy matrix of float32 or float64 that is worth the call; the search for the geometric
+median, which knows distances only, to batches too. Everything else (batches, gradients, GPUs, fractions, a machine
+without a compiler) takes the array-API lines of the rules. Set ``KAPPAGUARD_NATIVE=0`` to take those always,
+``KAPPAGUARD_THREADS`` to choose the number of threads.
 """
 
 from __future__ import annotations
@@ -90,10 +91,10 @@ def _spread(x: NDArray[Any], work: Callable[[int, int], Any]) -> list[Any]:
 
 
 class Products(NamedTuple):
-    """Squared distances D between rows, and the inner products G of the rows less one of them."""
+    """Squared distances D between rows, and the inner products G of the rows less one of them, for few rows."""
 
     distances: NDArray[np.float64]
-    gram: NDArray[np.float64]
+    gram: NDArray[np.float64] | None
 
 
 def squared_distances(x: NDArray[Any]) -> Products:
@@ -109,7 +110,7 @@ def squared_distances(x: NDArray[Any]) -> Products:
     kept, place = alike
     index = np.ix_(place, place)
     distances, gram = _distinct_distances(x[kept])
-    return Products(distances[index], gram[index])
+    return Products(distances[index], None if gram is None or len(x) > FEW_VECTORS else gram[index])
 
 
 def _repeated_rows(x: NDArray[Any]) -> tuple[slice, NDArray[np.intp]] | None:
@@ -159,6 +160,8 @@ def _distinct_distances(x: NDArray[Any]) -> Products:
         again = _pair_distances(x, cancelled)
         distances[rows, columns] = again
         distances[columns, rows] = again
+    if n > FEW_VECTORS:
+        return Products(distances, None)
     np.fill_diagonal(both, squares)
     return Products(distances, both)
 
@@ -259,7 +262,7 @@ def median_weights(
 ) -> Medians | None:
     """The weights of the geometric medians of few vectors in general position, for distances of shape (..., n, n).
 
-    Where distances differ too much, it takes the inner products of all vectors less one of them, if they are known.
+    Where distances differ too much, it takes the inner products about a point between the vectors, if they are known.
     """
     kernels = _compiled()
     n = distances.shape[-1]

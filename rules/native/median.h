@@ -1,8 +1,9 @@
-/* The geometric median of few vectors in general position, from their squared distances, or from what one vector sees.
+/* The geometric median of few vectors in general position, from their squared distances, with inner products about a
+ * point between them where distances differ very much, or from what one vector sees.
  *
  * The same method, step by step, as kappaguard.rules.weiszfeld, which states the mathematics; the names are the
- * same. What that module treats specially (infinite or very unequal distances, vectors on one line, a search that
- * stalls) is left to it: the answer is then LEFT.
+ * same. What that module treats specially (infinite distances, very unequal ones without inner products, vectors on
+ * one line, a search that stalls) is left to it: the answer is then LEFT.
  */
 
 enum { FOUND = 0, LEFT = 1 };
@@ -20,6 +21,8 @@ typedef struct {
     double value, gradient, square, slope_sum;
     double *scratch;
 } Sight;
+
+static double bounded_cosine(double cosine) { return cosine > 1 ? 1 : cosine < -1 ? -1 : cosine; }
 
 static double norm_of(const Sight *s, const double *coefficients)
 {
@@ -69,7 +72,7 @@ static int solve_shares(const Sight *s, double *matrix, double *share)
             double inner = s->radius[j] * s->radius[k] * s->directions[j * n + k] - s->radius[j] * s->along[j] -
                            s->radius[k] * s->along[k] + s->square;
             double cosine = inner * s->inverse[j] * s->inverse[k];
-            cosine = cosine > 1 ? 1 : cosine < -1 ? -1 : cosine;
+            cosine = bounded_cosine(cosine);
             matrix[j * n + k] = (j == k ? s->slope_sum : 0) - cosine * sqrt(s->inverse[j] * s->inverse[k]);
         }
     }
@@ -193,8 +196,6 @@ static int median_from_view(const double *radius, const double *directions, long
     return status;
 }
 
-static double bounded_cosine(double cosine) { return cosine > 1 ? 1 : cosine < -1 ? -1 : cosine; }
-
 static long medoid(const double *squares, long n)
 {
     long best = 0;
@@ -232,7 +233,7 @@ static void directions_from_squares(const double *squares, const double *radius,
         }
 }
 
-/* Directions from inner products about another vector k: G_ij - G_ip - G_pj + G_pp. LEFT if k sees a vector from more
+/* Directions from inner products about another point k: G_ij - G_ip - G_pj + G_pp. LEFT if k sees a vector from more
  * than `farther` times the pivot's distance, for then digits are lost. */
 static int directions_from_gram(const double *gram, const double *radius, long n, long pivot, double farther,
                                 double *directions)
@@ -279,7 +280,7 @@ static void look_from(const double *squares, long n, long pivot, double same, do
 }
 
 /* The weights of the median from squared distances, and, if they differ too much for that alone, from inner products
- * of all vectors less one of them, if there are such. */
+ * about a point between the vectors, if there are such. */
 static int general_median(const double *squares, const double *gram, long n, const Limits *limits, double *weights)
 {
     double *memory = malloc(sizeof(double) * (size_t)(n * n + 2 * n));

@@ -28,7 +28,7 @@ class Effort:
 
     Of values that differ by less than the part ``equal``, the one with the smallest eta is taken: most errors level off
     as eta grows. If far away the value is larger and every peak of the first grid is below the part ``worth`` of it, no
-    finer grid is needed.
+    finer grid is needed; 0 for always.
     """
 
     dense: int
@@ -40,7 +40,7 @@ class Effort:
 
 
 JUMPING = Effort(96, 6, 12, (10, 4, 2), 2e-4, 0.0)
-SMOOTH = Effort(14, 2, 4, (2, 1, 1), 1e-5, 0.9)
+SMOOTH = Effort(14, 2, 4, (2, 1, 1), 1e-5, 0.8)
 """Enough for a function without jumps, whose peaks are as wide as the unit."""
 
 Errors = Callable[[NDArray[np.float64]], NDArray[np.float64]]
@@ -79,7 +79,7 @@ def maximise(
     ends = np.array(([] if far == 0 else [far]) + ([] if far == 0 or positive else [-far]))
     beyond, values = np.split(_clean(errors(np.concatenate([ends, etas]))), [len(ends)])
     farthest = [Candidate(float(eta), float(value)) for eta, value in zip(ends, beyond, strict=True)]
-    if len(ends) and values.max() <= beyond.max() and _highest_peak(values) < effort.worth * beyond.max():
+    if effort.worth > 0 and _settled(values, beyond, effort.worth):
         return [max(farthest, key=lambda each: each.error)]
     for peaks in effort.peaks:
         finer = _around_peaks(etas, values, peaks)
@@ -97,11 +97,13 @@ def _clean(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(np.isnan(values), -1.0, values)
 
 
-def _highest_peak(values: NDArray[np.float64]) -> float:
-    """The largest value that has no larger neighbour, the two ends left out."""
+def _settled(values: NDArray[np.float64], beyond: NDArray[np.float64], worth: float) -> bool:
+    """Whether far away is the largest value, and every peak of the grid, its ends left out, is plainly below it."""
+    if len(beyond) == 0 or values.max() > beyond.max():
+        return False
     inside = values[1:-1]
     peaks = inside[(inside >= values[:-2]) & (inside >= values[2:])]
-    return float(np.max(peaks, initial=-np.inf))
+    return bool(np.all(peaks < worth * beyond.max()))
 
 
 def _around_peaks(etas: NDArray[np.float64], values: NDArray[np.float64], peaks: int) -> NDArray[np.float64]:

@@ -98,13 +98,23 @@ def reduce(honest: Array, mean: Array, direction: Array, total: Total = whole, o
     """The coordinates of honest vectors (m, d), a direction (d,) and the origin if asked for, from one pass."""
     known = _inner_products(honest, mean, direction, origin) if total is whole else None
     gram, distances = known or _from_distances(honest, mean, direction, total, origin)
-    values, vectors = np.linalg.eigh(gram)
+    m = honest.shape[0]
+    scale = _scales(gram.diagonal(), m)
+    values, vectors = np.linalg.eigh(gram / scale[:, None] / scale)
     kept = values > NEGLIGIBLE * max(float(values[-1]), 0.0)
     if not np.any(kept):
         kept[-1] = True
-    coordinates = vectors[:, kept] * np.sqrt(np.maximum(values[kept], 0.0))
-    m = honest.shape[0]
+    coordinates = scale[:, None] * vectors[:, kept] * np.sqrt(np.maximum(values[kept], 0.0))
     return Reduced(coordinates[:m], coordinates[m], coordinates[m + 1] if origin else None, distances)
+
+
+def _scales(squares: NDArray[np.float64], m: int) -> NDArray[np.float64]:
+    """What brings the direction and the origin to the length of the longest honest vector, or they would hide it."""
+    longest = float(np.max(squares[:m]))
+    scale = np.ones(len(squares))
+    if longest > 0:
+        scale[m:] = np.sqrt(np.where(squares[m:] > 0, squares[m:] / longest, 1.0))
+    return scale
 
 
 Pairs = tuple[NDArray[np.float64], NDArray[np.float64]]

@@ -284,7 +284,10 @@ def test_names_that_no_file_can_have(name):
         fine(status, output, complaint, allowed=(2,))
 
 
-@pytest.mark.parametrize("key", ["budget", "timeout", "memory"])
-def test_numbers_beyond_every_limit(key):
-    with pytest.raises(InputError, match=rf"^{key} must be"):
-        from_toml(f'[tool.kappaguard]\nrules = ["krum"]\ngrid = [[5, 1]]\n{key} = {"9" * 400}')
+@pytest.mark.parametrize("key", ["budget", "timeout", "memory", "seed", "jobs"])
+@pytest.mark.parametrize("number", ["9" * 400, "0x" + "f" * 5000])
+def test_numbers_beyond_every_limit(key, number):
+    """Hexadecimal ones may have more digits than Python is willing to write out."""
+    with pytest.raises(InputError, match=rf"^{key} must be") as refused:
+        from_toml(f'[tool.kappaguard]\nrules = ["krum"]\ngrid = [[5, 1]]\n{key} = {number}')
+    assert len(str(refused.value)) < 200

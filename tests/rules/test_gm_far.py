@@ -66,3 +66,23 @@ def test_rows_beyond_all_numbers_in_different_columns_make_no_noise(value, dtype
     found = parse("gm")(x)
     assert np.isfinite(found).all()
     assert np.allclose(found, parse("gm")(x[:13]), atol=0.5)
+
+
+@pytest.mark.parametrize("scale", [1e3, 1e8, 1e12])
+@pytest.mark.parametrize("half", [1, 2, 3])
+@pytest.mark.parametrize("seed", range(4))
+def test_two_clusters_of_equal_weight(scale, half, seed):
+    """No bend between them that a float could see: any point there will do, if the sum of distances is the least."""
+    generator = np.random.default_rng(seed)
+    x = generator.standard_normal((2 * half, 3))
+    x[half:] += scale * generator.standard_normal(3)
+    batch = np.stack([x, generator.standard_normal(x.shape)])
+    found = GeometricMedian()(batch)
+
+    def total(point):
+        return np.linalg.norm(x - point, axis=1).sum()
+
+    candidates = [*x, *((one + two) / 2 for one in x for two in x)]
+    assert total(found[0]) <= min(map(total, candidates)) + 1e-9 * scale
+    assert np.allclose(found[1], GeometricMedian()(batch[1]), atol=1e-9)
+    assert np.isfinite(GeometricMedian().with_bound(x).bound)

@@ -10,7 +10,7 @@ from kappaguard.search.attacks import columns, line
 from kappaguard.search.attacks.fall_of_empires import FallOfEmpires
 from kappaguard.search.attacks.line import error_at, strongest
 from kappaguard.search.attacks.little_is_enough import LittleIsEnough
-from kappaguard.search.attacks.maximise import Effort, maximise
+from kappaguard.search.attacks.maximise import JUMPING, SMOOTH, Effort, maximise
 
 NAMES = [name for name in RULES if name != "average"]
 SLOW = ("mda", "smea", "caf")
@@ -184,3 +184,36 @@ def test_an_infinite_error_is_the_largest():
     (found,) = maximise(lambda etas: np.where(etas > 3, np.inf, np.abs(etas)), 1.0)
     assert found.eta > 3
     assert found.error == np.inf
+
+
+def test_nothing_is_refined_where_far_away_is_plainly_better():
+    """A hill at 2 and a rise for ever: of half the height it is left alone, almost as high it is climbed."""
+    for height, rounds in ((0.5, 1), (0.95, 5)):
+        calls = []
+
+        def errors(etas, height=height, calls=calls):
+            calls.append(etas)
+            return height * np.exp(-((etas - 2) ** 2)) + np.abs(etas) / (50 + np.abs(etas)) * (np.abs(etas) > 5)
+
+        (found,) = maximise(errors, 1.0, reach=50.0, effort=SMOOTH, far=1e6)
+        assert abs(found.eta) == 1e6
+        assert len(calls) == rounds
+
+
+def test_what_jumps_is_always_refined():
+    calls = []
+    (found,) = maximise(lambda etas: calls.append(etas) or np.abs(etas), 1.0, effort=JUMPING, far=1e6)
+    assert found.eta == 1e6
+    assert len(calls) > 1
+
+
+@pytest.mark.parametrize("name", ["gm", "nnm+gm", "krum", "clipping+krum"])
+@pytest.mark.parametrize("scale", [1e-9, 1e-4, 1e4, 1e9])
+def test_the_length_of_the_direction_does_not_matter(name, scale):
+    """Nor does the distance of the origin: the honest vectors keep their digits beside a very long direction."""
+    x = honest_vectors("gaussian", 7, 12, seed=3)
+    mean, direction, rule = x.mean(axis=0), x.std(axis=0), parse(name, f=2)
+    known = strongest(rule, x, 2, mean, direction)
+    found = strongest(rule, x, 2, mean, scale * direction)
+    assert found.error == pytest.approx(error_at(rule, x, 2, mean, scale * direction, found.eta), rel=1e-6)
+    assert found.error == pytest.approx(known.error, rel=1e-3)

@@ -79,14 +79,14 @@ def backward(
 
 
 def send(messages: Tensor, gradients: Tensor, beta: float, clip: float | None) -> int:
-    """m_i <- beta m_i + (1 - beta) g_i with clipped g_i; how many rows were done, a row of infinite square being left.
+    """m_i <- beta m_i + (1 - beta) g_i with clipped g_i; how many rows were done.
 
-    0 for what is not compiled: anything but float32 on a CPU.
+    That is up to a row whose square is out of range, and none at all if they are not float32 on a CPU.
     """
     import torch
 
     blocks = _compiled()
-    fits = messages.device.type == "cpu" and messages.dtype == gradients.dtype == torch.float32
+    fits = messages.device.type == "cpu" and messages.dtype == gradients.dtype == torch.float32 and messages.numel() > 0
     if blocks is None or not fits or not (messages.is_contiguous() and gradients.is_contiguous()):
         return 0
     arrays = gradients.numpy(), messages.numpy()

@@ -172,7 +172,7 @@ static PyObject *backward(PyObject *self, PyObject *args)
     return finish(views, count, status);
 }
 
-static PyObject *send(PyObject *self, PyObject *args)
+static PyObject *send_messages(PyObject *self, PyObject *args)
 {
     PyObject *objects[2];
     Py_buffer views[2];
@@ -198,7 +198,7 @@ static PyObject *send(PyObject *self, PyObject *args)
 static PyMethodDef methods[] = {
     {"forward", forward, METH_VARARGS, "The largest positive part of every window, and which place of it won."},
     {"backward", backward, METH_VARARGS, "Every worker's gradients of kernels and biases, and those of the input."},
-    {"send", send, METH_VARARGS, "Clips rows and averages them with what was sent before; returns how many rows."},
+    {"send", send_messages, METH_VARARGS, "Clips rows and averages them with what was sent before; returns how many rows."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -23,8 +23,8 @@ INLINE double square_of(const float *restrict row, Py_ssize_t count)
     return total;
 }
 
-/* Whether the squared length of a row was beyond single precision: then that row and the later ones are as before.
- * Without `clip` > 0 nothing is clipped. */
+/* How many rows were done: up to one that may have to be clipped and whose squares are too large, or too small, for
+ * single precision. Without `clip` > 0 nothing is clipped. */
 static CLONES Py_ssize_t send_rows(float *messages, const float *gradients, Py_ssize_t rows, Py_ssize_t count,
                                    double keep, double share, double clip)
 {
@@ -32,7 +32,7 @@ static CLONES Py_ssize_t send_rows(float *messages, const float *gradients, Py_s
         double shrunk = 1;
         if (clip > 0) {
             double square = square_of(gradients, count), length = sqrt(square);
-            if (!isfinite(square))
+            if (!isfinite(square) || (square < 1e-30 && clip < 1e-14))
                 return row;
             shrunk = length > clip ? clip / length : 1;
         }

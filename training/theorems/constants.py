@@ -95,6 +95,8 @@ def theorem_settings(configuration: Configuration, problem: Problem) -> tuple[Sc
     if configuration.algorithm == "shb":
         kappa = kappa_of(configuration)
     known = problem.known()
+    if None not in (known.smoothness, configuration.assumed_smoothness):
+        raise InputError(f"assumed_smoothness is for models whose L nobody knows; here it is {known.smoothness:.6g}")
     smoothness = configuration.assumed_smoothness if known.smoothness is None else known.smoothness
     if smoothness is None or known.infimum is None:
         raise InputError(

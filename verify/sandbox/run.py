@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import reprlib
 import tempfile
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from kappaguard.rules.checks import shown
 from kappaguard.rules.errors import InputError
 from kappaguard.rules.witness import Witness
 from kappaguard.search.result import KappaResult
@@ -30,7 +30,7 @@ MOST_RESULT = 64 << 20
 def mebibytes(value: int, what: str) -> int:
     """So many MiB in bytes; InputError unless a process can live in them and a limit can say them."""
     if isinstance(value, bool) or not isinstance(value, int) or not LEAST_MEBIBYTES <= value <= MOST_MEBIBYTES:
-        raise InputError(f"{what} must be {LEAST_MEBIBYTES} to {MOST_MEBIBYTES} MiB, got {reprlib.repr(value)}")
+        raise InputError(f"{what} must be {LEAST_MEBIBYTES} to {MOST_MEBIBYTES} MiB, got {shown(value)}")
     return value << 20
 
 
