@@ -63,15 +63,15 @@ def test_theorem_2_on_a_network_takes_the_smoothness_that_is_assumed():
     given = cell.configuration.with_values({"n": 5, "f": 1, "samples": 0, "batch": 4})
     training = build(given, images_and_labels)
     rate, beta = training.settings.schedule(1), training.settings.momentum
-    assert given.assumed_smoothness == 20
-    assert 0 < rate <= 1 / 480
-    assert beta == pytest.approx(math.sqrt(1 - 480 * rate))
+    assert given.assumed_smoothness == 40
+    assert 0 < rate <= 1 / 960
+    assert beta == pytest.approx(math.sqrt(1 - 960 * rate))
     rows: list[dict] = []
     result = run(training, given, keep=rows.append).to_json()
     found = margin(given, rows, result)
     assert 0 < found.left < found.stated
     steepest = max(row.get("slope", 0.0) for row in rows)
-    assert 0 < steepest < 20
+    assert 0 < steepest < 40
     with pytest.raises(InputError, match="L is larger than"):
         margin(given.with_values({"assumed_smoothness": 0.9 * steepest}), rows, result)
     with pytest.raises(InputError, match="--assumed-smoothness"):

@@ -122,7 +122,7 @@ _theorem(
     "theorem2-cnn",
     "Theorem 2 on the network for MNIST (650 images)",
     "mnist",
-    (*_NETWORK[3:], ("algorithm", "shb"), ("schedule", "theorem"), ("assumed_smoothness", 20.0)),
+    (*_NETWORK[3:], ("algorithm", "shb"), ("schedule", "theorem"), ("assumed_smoothness", 40.0)),
     "lf",
 )
 _theorem("theorem1-logistic", "Theorem 1 on logistic regression (digits)", "theorem1", _LOGISTIC, "lf")
