@@ -26,6 +26,8 @@ LEAST_ENTRIES = 2048
 """Below this many entries the call is not worth it."""
 ENTRIES_PER_THREAD = 1 << 18
 """Handing work to a thread costs about as much as this many entries."""
+MOST_DIGITS = 4
+"""A number of threads with more digits is a mistake."""
 FEW_VECTORS = 128
 """Up to this many vectors the geometric median is found by the compiled search."""
 
@@ -65,11 +67,16 @@ def applies(x: Any) -> bool:
 
 @cache
 def thread_count() -> int:
-    """How many threads share one call."""
-    chosen = os.environ.get("KAPPAGUARD_THREADS")
-    if chosen is not None and chosen.isdigit() and int(chosen) > 0:
-        return int(chosen)
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """How many threads share one call: as asked for, else one per core, or fewer if OpenMP is to have fewer.
+
+    The latter is how joblib, Dask, Ray and torchrun tell their processes that each of them has one core.
+    """
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    for name, most in (("KAPPAGUARD_THREADS", None), ("OMP_NUM_THREADS", cores)):
+        wish = os.environ.get(name, "")
+        if wish.isdecimal() and len(wish) <= MOST_DIGITS and int(wish) > 0:
+            return int(wish) if most is None else min(int(wish), most)
+    return cores
 
 
 @cache

@@ -251,14 +251,37 @@ def test_the_switches_change_nothing_but_the_way():
 
 
 @compiled
-@pytest.mark.parametrize("threads_wish", ["0", "-1", "many", ""])
-def test_a_wrong_number_of_threads_is_passed_over(threads_wish, monkeypatch):
-    monkeypatch.setenv("KAPPAGUARD_THREADS", threads_wish)
+@pytest.mark.parametrize("threads_wish", ["0", "-1", "many", "", "9" * 5000])
+@pytest.mark.parametrize("variable", ["KAPPAGUARD_THREADS", "OMP_NUM_THREADS"])
+def test_a_wrong_number_of_threads_is_passed_over(threads_wish, variable, monkeypatch, fresh_thread_count):
+    monkeypatch.delenv("KAPPAGUARD_THREADS", raising=False)
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    usual = native.thread_count()
     native.thread_count.cache_clear()
-    try:
-        assert native.thread_count() >= 1
-    finally:
+    monkeypatch.setenv(variable, threads_wish)
+    assert native.thread_count() == usual
+
+
+def test_a_process_that_is_to_have_one_core_takes_one_thread(monkeypatch, fresh_thread_count):
+    """As joblib and torchrun tell it; a wish for ourselves is stronger, and OpenMP's never asks for more than cores."""
+    monkeypatch.delenv("KAPPAGUARD_THREADS", raising=False)
+    seen = {}
+    for wish in ("1", "999"):
+        monkeypatch.setenv("OMP_NUM_THREADS", wish)
         native.thread_count.cache_clear()
+        seen[wish] = native.thread_count()
+    assert seen["1"] == 1
+    assert seen["999"] <= (os.cpu_count() or 1)
+    monkeypatch.setenv("KAPPAGUARD_THREADS", "3")
+    native.thread_count.cache_clear()
+    assert native.thread_count() == 3
+
+
+@pytest.fixture
+def fresh_thread_count():
+    native.thread_count.cache_clear()
+    yield
+    native.thread_count.cache_clear()
 
 
 def delicate_cloud(seed, n, d):

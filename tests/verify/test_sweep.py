@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 
 from kappaguard.rules.errors import InputError
+from kappaguard.rules.native import thread_count
+from kappaguard.search.engines import spread
 from kappaguard.search.ledger import Ledger, ledger
 from kappaguard.verify.sweep import Cell, sweep
 
@@ -125,6 +127,15 @@ def test_another_file_is_refused(tmp_path: Path) -> None:
     path.write_text("not a data base, but long enough to be looked at by SQLite" * 20)
     with pytest.raises(InputError, match="cannot open"):
         Ledger(path)
+
+
+def _threads(_: int) -> int:
+    return thread_count()
+
+
+def test_processes_that_share_the_cores_take_one_thread_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("KAPPAGUARD_THREADS", raising=False)
+    assert sorted(spread(_threads, [0, 1], jobs=2)) == [(0, 1), (1, 1)]
 
 
 def test_unknown_engines_and_addresses_are_refused(tmp_path: Path) -> None:
