@@ -45,6 +45,8 @@ class Settings:
     seed: int
     measure: str
     measure_every: int
+    mark: str = ""
+    """Of the configuration: a checkpoint of another one is refused."""
 
 
 @dataclass

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from kappaguard.training.data.dataset import Dataset
 
 
+DEVICES = ("cpu", "cuda", "mps")
+
+
 def device_named(name: str) -> torch.device:
     """``auto`` takes cuda, mps or cpu, the first that there is; in float64 a run goes to the cpu instead of mps."""
     import torch
@@ -32,11 +35,13 @@ def device_named(name: str) -> torch.device:
         if torch.cuda.is_available():
             return torch.device("cuda")
         return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
+    if name.partition(":")[0] not in DEVICES:
+        raise InputError(f"no device is called {name[:60]!r}; there are auto, {', '.join(DEVICES)}")
     try:
         device = torch.device(name)
         torch.empty(1, device=device)
     except (RuntimeError, AssertionError, NotImplementedError) as error:
-        raise InputError(f"there is no device {name!r} here: {str(error).splitlines()[0]}") from None
+        raise InputError(f"there is no device {name!r} here: {str(error).splitlines()[0][:120]}") from None
     return device
 
 
@@ -72,6 +77,7 @@ def parts_of(
         configuration.seed,
         configuration.measure,
         configuration.measure_every,
+        configuration.mark(),
     )
     return problem, under_attack, attack, settings
 

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import pickle
+import zipfile
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Protocol
 
 from kappaguard.rules.errors import InputError
 from kappaguard.search.attacks.mimic import Memory
-from kappaguard.training.algorithm import State
+from kappaguard.training.algorithm import Settings, State
 from kappaguard.training.learning import Learning
 from kappaguard.training.measure import Point
 from kappaguard.training.problem import Problem
 
 SCHEMA = "kappaguard-checkpoint/1"
-DAMAGE = (OSError, RuntimeError, KeyError, TypeError, ValueError, AttributeError, EOFError, pickle.UnpicklingError)
+DAMAGE = (
+    *(OSError, RuntimeError, KeyError, TypeError, ValueError, AttributeError, EOFError),
+    *(pickle.UnpicklingError, zipfile.BadZipFile),
+)
 """What reading a file that is not a whole checkpoint may raise."""
 
 
@@ -23,6 +27,7 @@ class Carried(Protocol):
     """A run, or the share of a process in it."""
 
     problem: Problem
+    settings: Settings
     state: State
     seconds: dict[str, float]
     elapsed: float
@@ -33,7 +38,8 @@ def save(training: Carried, path: Path) -> None:
     import torch
 
     spent = {"elapsed": training.elapsed, "phases": dict(training.seconds)}
-    content = {"schema": SCHEMA, **_packed(training.state, training.problem), **spent}
+    about = {"schema": SCHEMA, "mark": training.settings.mark}
+    content = {**about, **_packed(training.state, training.problem), **spent}
     beside = path.with_name(f".{path.name}.new")
     torch.save(content, beside)
     beside.replace(path)
@@ -43,11 +49,14 @@ def restore(training: Carried, path: Path) -> None:
     """Put a run that has just been built where the stored one was."""
     import torch
 
-    state = training.state
+    state, mark = training.state, training.settings.mark
     try:
+        _require_whole(path)
         content = torch.load(path, map_location=state.theta.device, weights_only=True)
         if content["schema"] != SCHEMA or content["messages"].shape != state.messages.shape:
             raise InputError(f"{path} is a checkpoint of another run")
+        if content.get("mark", mark) != mark:
+            raise InputError(f"{path} is a checkpoint of other settings: configuration.json was changed")
         _unpack(content, state, training.problem)
         training.elapsed = float(content.get("elapsed", 0.0))
         training.seconds.update(content.get("phases", {}))
@@ -55,6 +64,14 @@ def restore(training: Carried, path: Path) -> None:
         raise
     except DAMAGE as error:
         raise InputError(f"{path} is damaged, the run cannot go on from it ({type(error).__name__})") from None
+
+
+def _require_whole(path: Path) -> None:
+    """Compare the check sums of all parts of the file, which torch does not."""
+    with zipfile.ZipFile(path) as archive:
+        damaged = archive.testzip()
+    if damaged is not None:
+        raise zipfile.BadZipFile(damaged)
 
 
 def _packed(state: State, problem: Problem) -> dict[str, Any]:

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import difflib
-import sys
+import hashlib
+import json
 import tomllib
 from dataclasses import asdict, dataclass, fields, replace
 from importlib.resources import files
 from typing import Any
 
-from kappaguard.rules.checks import require_count, require_positive
+from kappaguard.rules.checks import require_count, require_positive, shown
 from kappaguard.rules.errors import InputError
 
 ALGORITHMS = ("shb", "gd")
 DTYPES = ("float32", "float64")
 MEASURES = ("none", "light", "full")
 LABEL_FLIPPING = "lf"
+SMALLEST, LARGEST = 1e-30, 1e30
+"""Quantities of a problem within these have squares and quotients that are numbers."""
+SEEDS = 1000
+"""An experiment has at most so many."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +93,11 @@ class Configuration:
         """Everything, as JSON can hold it."""
         return asdict(self)
 
+    def mark(self) -> str:
+        """A short hash of all that the run depends on; where the data are and what computes may change."""
+        values = {key: value for key, value in self.to_json().items() if key not in ("data_dir", "device")}
+        return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:16]
+
 
 def _check_type(name: str, value: Any, kind: str) -> None:
     if value is None and kind.endswith("| None"):
@@ -119,9 +129,12 @@ def _check_numbers(given: Configuration) -> None:
             require_positive(getattr(given, name), name)
     if not 0 <= given.momentum < 1:
         raise InputError(f"momentum must be in [0, 1), got {given.momentum}")
-    for name in ("l2", "heterogeneity", "sigma"):
-        if not 0 <= getattr(given, name) <= sys.float_info.max:
-            raise InputError(f"{name} must be a number >= 0, got {getattr(given, name)}")
+    if not 0 <= given.l2 <= LARGEST:
+        raise InputError(f"l2 must be from 0 to {LARGEST:g}, got {shown(given.l2)}")
+    for name in ("heterogeneity", "sigma", "smoothness", "distance"):
+        value = getattr(given, name)
+        if not (value == 0 or SMALLEST <= value <= LARGEST):
+            raise InputError(f"{name} must be 0 or from {SMALLEST:g} to {LARGEST:g}, got {shown(value)}")
 
 
 def _check_choices(given: Configuration) -> None:

@@ -48,7 +48,7 @@ class Folder:
             values = json.loads((path / "configuration.json").read_text(encoding="utf-8"))
         except OSError:
             raise InputError(f"{path} is not the folder of a run") from None
-        except ValueError:
+        except (ValueError, RecursionError):
             raise InputError(f"{path}/configuration.json is damaged") from None
         if not isinstance(values, dict):
             raise InputError(f"{path}/configuration.json is damaged")
@@ -90,10 +90,12 @@ class Folder:
             lines = path.read_text(encoding="utf-8").splitlines()
         except ValueError:
             raise InputError(f"{path} is damaged: it is not UTF-8") from None
+        except OSError as error:
+            raise InputError(f"cannot read {path}: {error.strerror or error}") from None
         for number, line in enumerate(lines, 1):
             try:
                 row = json.loads(line)
-            except ValueError:
+            except (ValueError, RecursionError):
                 break
             if not isinstance(row, dict) or not isinstance(row.get("step"), int):
                 raise InputError(f"line {number} of {path} is damaged: it has no step")
@@ -101,8 +103,11 @@ class Folder:
         return rows
 
     def forget_after(self, step: int) -> None:
-        """Drop what was logged after a step: it is about to be done again."""
+        """Drop what was logged after a step: it is about to be done again. Up to it, every step must be there."""
         kept = [row for row in self.rows() if row["step"] <= step]
+        lost = set(range(1, step + 1)).difference(row["step"] for row in kept)
+        if lost:
+            raise InputError(f"{self.path / 'log.jsonl'} is damaged: step {min(lost)} is missing")
         write(self.path / "log.jsonl", "".join(dumps(row) + "\n" for row in kept))
 
     def finish(self, result: dict[str, Any]) -> None:

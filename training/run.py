@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
@@ -142,6 +143,9 @@ def result_of(training: Part, rows: list[dict[str, Any]], status: str, seconds: 
     state = training.state
     known = training.problem.known() if training.settings.measure == "full" else Known()
     output = None if state.output is None or status == "diverged" else training.problem.evaluate(state.output)
+    losses = [*(row["test_loss"] for row in tested), *([] if output is None else [output.loss])]
+    if not all(loss is not None and math.isfinite(loss) for loss in losses):
+        status, output = "diverged", None
     return Result(
         status,
         state.step,

@@ -94,7 +94,7 @@ def from_toml(text: str, budget: float | None = None, seed: int | None = None) -
         for inquiry in _inquiries(entry, data, usual, budget, _count(given_seed, 0, "seed"))
     ]
     if not orders:
-        raise InputError("no rule is listed: rules = [...]")
+        raise InputError("there is nothing to check: rules = [...] or grid = [[n, f], ...] is empty")
     if len(orders) > MOST_ORDERS:
         raise InputError(f"{len(orders)} checks are more than the {MOST_ORDERS} that one run may have")
     jobs = _count(data["jobs"], 1, "jobs") if "jobs" in data else None

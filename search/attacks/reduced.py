@@ -113,7 +113,9 @@ def _scales(squares: NDArray[np.float64], m: int) -> NDArray[np.float64]:
     longest = float(np.max(squares[:m]))
     scale = np.ones(len(squares))
     if longest > 0:
-        scale[m:] = np.sqrt(np.where(squares[m:] > 0, squares[m:] / longest, 1.0))
+        with np.errstate(over="ignore"):
+            ratio = squares[m:] / longest
+        scale[m:] = np.sqrt(np.where((ratio > 0) & np.isfinite(ratio), ratio, 1.0))
     return scale
 
 

@@ -43,6 +43,10 @@ def folder(tmp_path, capsys):
         ("--steps", "99999999999999999999999", "steps must be less than 2^31"),
         ("--batch", "99999999999999", "batch must be less than 2^31"),
         ("--dimension", "99999999999999", "dimension must be less than 2^31"),
+        ("--l2", "1e308", "l2 must be from 0 to 1e+30"),
+        ("--sigma", "1e308", "sigma must be 0 or from 1e-30"),
+        ("--heterogeneity", "1e-308", "heterogeneity must be 0 or from 1e-30"),
+        ("--device", "meta", "no device is called 'meta'; there are auto, cpu, cuda, mps"),
     ],
 )
 def test_numbers_beyond_all_reason_are_refused(option, value, told, tmp_path, capsys):
@@ -59,7 +63,14 @@ def test_too_little_memory_is_told_in_one_line(tmp_path, capsys, monkeypatch):
     assert "not enough memory: Unable to allocate 7 PiB" in one_line(capsys)
 
 
-@pytest.mark.parametrize("given", [["--learning-rate", "1e300"], ["--schedule", "drop:1:1e308"]])
+@pytest.mark.parametrize(
+    "given",
+    [
+        ["--learning-rate", "1e300"],
+        ["--schedule", "drop:1:1e308"],
+        ["--learning-rate", "1e38", "--evaluate-every", "1"],
+    ],
+)
 def test_a_rate_beyond_float32_is_a_run_that_diverges(given, tmp_path, capsys):
     assert main([*RUN, *given, "--out", str(tmp_path)]) == 0
     assert "diverged after" in capsys.readouterr().out
@@ -71,6 +82,59 @@ def test_a_checkpoint_with_wrong_values(change, folder, capsys):
     torch.save({**content, **change}, folder / "checkpoint.pt")
     assert main(["train", "--resume", str(folder)]) == 2
     assert "checkpoint.pt is damaged" in one_line(capsys)
+
+
+def test_a_checkpoint_with_a_few_other_bytes(folder, capsys):
+    """torch reads it without a word; the check sums in the file tell."""
+    path = folder / "checkpoint.pt"
+    theta = torch.load(path, weights_only=True)["theta"].numpy().tobytes()[:64]
+    content = path.read_bytes()
+    assert content.count(theta) == 1
+    path.write_bytes(content.replace(theta, bytes(byte ^ 64 for byte in theta)))
+    torch.load(path, weights_only=True)
+    assert main(["train", "--resume", str(folder)]) == 2
+    assert "checkpoint.pt is damaged" in one_line(capsys)
+
+
+@pytest.mark.parametrize("change", [{"seed": 2}, {"rule": "cwmed"}, {"learning_rate": 0.25}, {"dtype": "float64"}])
+def test_a_run_does_not_go_on_with_other_settings(change, folder, capsys):
+    path = folder / "configuration.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    assert main(["train", "--resume", str(folder)]) == 2
+    assert "configuration.json was changed" in one_line(capsys)
+
+
+def test_a_run_may_go_on_with_its_data_elsewhere(folder, capsys):
+    path = folder / "configuration.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"data_dir": "elsewhere", "device": "cpu"}))
+    assert main(["train", "--resume", str(folder)]) == 0
+
+
+def test_a_log_that_lacks_a_step(folder, capsys):
+    path = folder / "log.jsonl"
+    lines = [line for line in path.read_text().splitlines(keepends=True) if json.loads(line)["step"] != 2]
+    path.write_text("".join(lines))
+    assert main(["train", "--resume", str(folder)]) == 2
+    assert "log.jsonl is damaged: step 2 is missing" in one_line(capsys)
+
+
+def test_a_log_that_is_a_folder(folder, capsys):
+    (folder / "log.jsonl").unlink()
+    (folder / "log.jsonl").mkdir()
+    assert main(["train", "--resume", str(folder)]) == 2
+    assert "cannot read" in one_line(capsys)
+
+
+def test_a_configuration_that_is_nested_without_end(folder, capsys):
+    (folder / "configuration.json").write_text("[" * 100_000)
+    assert main(["train", "--resume", str(folder)]) == 2
+    assert "configuration.json is damaged" in one_line(capsys)
+
+
+def test_a_run_without_a_checkpoint_says_that_it_begins_again(folder, capsys):
+    (folder / "checkpoint.pt").unlink()
+    assert main(["train", "--resume", str(folder)]) == 0
+    assert "has no checkpoint: the run begins again" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("content", [b"", b"no checkpoint", pickle.dumps({"step": 1})])

@@ -50,7 +50,7 @@ def test_the_command_line_has_the_last_word():
     [
         ('rules = ["krum"]', "no grid for krum"),
         ("grid = [[5, 1]]", "rules must be a list"),
-        ("grid = [[5, 1]]\nrules = []", "no rule is listed"),
+        ("grid = [[5, 1]]\nrules = []", "there is nothing to check"),
         ("grid = [[5, 1]]\nrules = [3]", "a name or a table"),
         ('grid = [[5, 1]]\nrules = [{claim = "1"}]', "a name or a table"),
         ('grid = [[5, 1, 2]]\nrules = ["krum"]', "a pair"),

@@ -46,16 +46,19 @@ def reproduce(
     """Run an experiment of the paper and print our numbers beside the paper's; finished cells are not run again."""
     from kappaguard.cli import theorems
     from kappaguard.cli.output import print_table
-    from kappaguard.rules.checks import require_count
+    from kappaguard.rules.checks import require_count, shown
     from kappaguard.rules.errors import InputError
     from kappaguard.rules.files import write
     from kappaguard.search.engines import ENGINES
+    from kappaguard.training.configuration import SEEDS
     from kappaguard.training.reproduce.catalogue import MARGIN
     from kappaguard.training.reproduce.experiments import OTHERS, cells_of, experiment_named, name_of
     from kappaguard.training.reproduce.ledger import Ledger
     from kappaguard.training.reproduce.table import HEADINGS, markdown, table
 
     require_count(seeds, 1, "seeds")
+    if seeds > SEEDS:
+        raise InputError(f"seeds must be at most {SEEDS}, got {shown(seeds)}")
     if engine not in ENGINES:
         raise InputError(f"no engine is called {engine!r}; there are {', '.join(ENGINES)}")
 

@@ -35,7 +35,7 @@ def train(
     data_dir: Annotated[
         str | None, _option("--data-dir", text="A folder with the data; else KAPPAGUARD_DATA, else a download.")
     ] = None,
-    samples: Annotated[int | None, _option("--samples", text="Only so many training samples.")] = None,
+    samples: Annotated[int | None, _option("--samples", text="Only so many training samples; 0 for all.")] = None,
     model: Annotated[str | None, _option("--model", text="cnn-mnist, cnn-cifar, logistic or quadratic.")] = None,
     batch: Annotated[int | None, _option("--batch", text="Samples per worker and step.")] = None,
     learning_rate: Annotated[float | None, _option("--learning-rate", text="gamma.")] = None,
@@ -44,7 +44,9 @@ def train(
     ] = None,
     momentum: Annotated[float | None, _option("--momentum", text="beta.")] = None,
     l2: Annotated[float | None, _option("--l2", text="The factor of l2-regularisation.")] = None,
-    clip: Annotated[str | None, _option("--clip", text="The length that gradients are clipped to, or none.")] = None,
+    clip: Annotated[
+        str | None, _option("--clip", text="The length that gradients are clipped to; none or 0 for no clipping.")
+    ] = None,
     split: Annotated[str | None, _option("--split", text="dirichlet, iid or extreme.")] = None,
     alpha: Annotated[float | None, _option("--alpha", text="The Dirichlet parameter.")] = None,
     seed: Annotated[int | None, _option("--seed", text="Everything random follows from it.")] = None,
@@ -94,6 +96,8 @@ def train(
         return
     if resume is not None:
         folder, configuration = Folder.existing(resume)
+        if folder.processes() is None:
+            typer.echo(f"{resume} has no checkpoint: the run begins again", err=True)
         training = _build(configuration)
     else:
         configuration = preset_named(preset or "digits").with_values(given)
