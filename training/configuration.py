@@ -19,8 +19,6 @@ MEASURES = ("none", "light", "full")
 LABEL_FLIPPING = "lf"
 SMALLEST, LARGEST = 1e-30, 1e30
 """Quantities of a problem within these have squares and quotients that are numbers."""
-SEEDS = 1000
-"""An experiment has at most so many."""
 
 
 @dataclass(frozen=True)

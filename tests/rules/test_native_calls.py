@@ -17,6 +17,8 @@ compiled = pytest.mark.skipif(not native.available(), reason="the kernels are no
 def good_calls():
     """Per function a call that works, as a list of arguments."""
     x = np.ones((3, 10))
+    seen = np.diag([0.0, 1, 1])
+    last = [1e-13, 1e-10, 200, 50, np.zeros((2, 3)), np.zeros(2, bool)]
     return {
         "gram": [x, 8, 3, 10, 0, 10, np.zeros((3, 3))],
         "gram_about": [x, 8, 3, 10, 0, 10, np.ones(10), np.ones((2, 10)), 2, np.zeros((5, 5))],
@@ -24,34 +26,8 @@ def good_calls():
         "pairs": [x, 8, 3, 10, 0, 10, np.array([[0, 1]], np.intc), 1, np.zeros(1)],
         "squares": [x, 8, 3, 10, 0, 10, np.zeros(3)],
         "reduce": [x, 8, 3, 10, 0, 10, network(3, 0, 3), len(network(3, 0, 3)), 0, 3, 0, 0.0, np.zeros(10)],
-        "median": [
-            np.stack([1 - np.eye(3)] * 2),
-            np.stack([np.eye(3)] * 2),
-            2,
-            3,
-            1e2,
-            1e-11,
-            10.0,
-            1e-13,
-            1e-10,
-            200,
-            50,
-            np.zeros((2, 3)),
-            np.zeros(2, bool),
-        ],
-        "median_seen": [
-            np.array([[0.0, 1, 1]] * 2),
-            np.stack([np.diag([0.0, 1, 1])] * 2),
-            np.zeros(2, np.intc),
-            2,
-            3,
-            1e-13,
-            1e-10,
-            200,
-            50,
-            np.zeros((2, 3)),
-            np.zeros(2, bool),
-        ],
+        "median": [np.stack([1 - np.eye(3)] * 2), np.stack([np.eye(3)] * 2), 2, 3, 1e2, 1e-11, 10.0, *last],
+        "median_seen": [np.array([[0.0, 1, 1]] * 2), np.stack([seen] * 2), np.zeros(2, np.intc), 2, 3, *last],
     }
 
 

@@ -19,6 +19,9 @@ AS_IN_THE_PAPER = {"alie": "alie(positive=True)", "foe": "foe(positive=True)"}
 OTHERS = ("theorem2-regimes", "rates")
 """What ``kappaguard reproduce`` knows besides, of which only summaries of runs are kept."""
 
+SEEDS = 1000
+"""An experiment has at most so many."""
+
 RUN, SUMMARY = "run", "summary"
 """What is kept of a cell: the result and the log of a run, or what ``kappaguard.training.theorems.summary`` says."""
 

@@ -50,9 +50,8 @@ def reproduce(
     from kappaguard.rules.errors import InputError
     from kappaguard.rules.files import write
     from kappaguard.search.engines import ENGINES
-    from kappaguard.training.configuration import SEEDS
     from kappaguard.training.reproduce.catalogue import MARGIN
-    from kappaguard.training.reproduce.experiments import OTHERS, cells_of, experiment_named, name_of
+    from kappaguard.training.reproduce.experiments import OTHERS, SEEDS, cells_of, experiment_named, name_of
     from kappaguard.training.reproduce.ledger import Ledger
     from kappaguard.training.reproduce.table import HEADINGS, markdown, table
 
