@@ -1,38 +1,45 @@
 /* Inner products and distances of the rows, accumulated in double, once for each REAL (float, double). */
 
-/* Copies rows, less the row `origin` if there is one, into a block of doubles; what is beyond them is zero. */
-static CLONES void NAME(widen)(const REAL *restrict x, long rows, long d, long start, long width, long span,
-                               const REAL *restrict origin, double *restrict block)
+/* Copies the first `span` of the columns start .. end - 1, or as many as there are, less `origin` if there is one, into
+ * a block of doubles, with zeros up to a multiple of eight; returns this multiple. Meanwhile the columns of the next
+ * block are asked for: they come from far away, in pieces too short for the processor to foresee. */
+static CLONES long NAME(widen)(const REAL *restrict x, long rows, long d, long start, long end, long span,
+                               const double *restrict origin, double *restrict block)
 {
+    enum { LINE = 64 / sizeof(REAL) };
+    const long left = end - start, width = left < span ? left : span, padded = (width + 7) / 8 * 8;
     for (long row = 0; row < rows; ++row) {
         const REAL *restrict source = x + row * d + start;
         double *restrict target = block + row * span;
+        for (long k = span; k < (left < 2 * span ? left : 2 * span); k += LINE)
+            __builtin_prefetch(source + k, 0, 2);
         if (origin)
             for (long k = 0; k < width; ++k)
-                target[k] = (double)source[k] - (double)origin[start + k];
+                target[k] = (double)source[k] - origin[k];
         else
             for (long k = 0; k < width; ++k)
                 target[k] = (double)source[k];
-        for (long k = width; k < span; ++k)
+        for (long k = width; k < padded; ++k)
             target[k] = 0;
     }
+    return padded;
 }
 
 /* The lower triangle of the Gram matrix of n rows, each less the centre, and of further rows as they are. */
 static int NAME(gram)(const REAL *x, long n, long d, long begin, long end, const REAL *centre, const REAL *extra,
                       long count, double *out)
 {
-    long rows = n + count, padded = rows + 3, span = span_for(padded);
-    double *block = aligned_alloc(64, sizeof(double) * (size_t)(padded * span));
+    long rows = n + count, span = span_for(rows + 1);
+    double *block = aligned_alloc(64, sizeof(double) * (size_t)((rows + 1) * span));
     if (!block)
         return -1;
-    memset(block, 0, sizeof(double) * (size_t)(padded * span));
+    double *further = block + n * span, *origin = block + rows * span;
     for (long start = begin; start < end; start += span) {
-        long width = end - start < span ? end - start : span;
-        NAME(widen)(x, n, d, start, width, span, centre, block);
+        long width = NAME(widen)(centre, 1, d, start, end, span, NULL, origin);
+        NAME(widen)(x, n, d, start, end, span, origin, block);
         if (count > 0)
-            NAME(widen)(extra, count, d, start, width, span, NULL, block + n * span);
-        accumulate_gram(block, rows, span, out);
+            NAME(widen)(extra, count, d, start, end, span, NULL, further);
+        accumulate_gram(block, rows, span, width, out);
     }
     free(block);
     return 0;
@@ -46,8 +53,8 @@ static int NAME(pairs)(const REAL *x, long n, long d, long begin, long end, cons
     if (!block)
         return -1;
     for (long start = begin; start < end; start += span) {
-        NAME(widen)(x, n, d, start, end - start < span ? end - start : span, span, NULL, block);
-        accumulate_pairs(block, span, pairs, count, out);
+        long width = NAME(widen)(x, n, d, start, end, span, NULL, block);
+        accumulate_pairs(block, span, width, pairs, count, out);
     }
     free(block);
     return 0;

@@ -17,7 +17,7 @@
 #endif
 
 #define WIDTH 256
-#define MAX_SPAN 256
+#define MAX_SPAN 192
 #define COMBINED_BYTES 16384
 #define STRIP_VECTORS 8
 #define FEW_ROWS 32
@@ -30,56 +30,94 @@ static long span_for(long rows)
 }
 
 typedef double lanes __attribute__((vector_size(32)));
+typedef double unaligned_lanes __attribute__((vector_size(32), aligned(8), may_alias));
 
-/* Adds the products of `height` rows from i on with four rows from j on: twelve accumulators at the most, so that
- * everything stays in registers. */
+#ifdef __clang__
+#define PICK(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+typedef long long picks __attribute__((vector_size(32)));
+#define PICK(a, b, ...) __builtin_shuffle(a, b, (picks){__VA_ARGS__})
+#endif
+
+enum { SIDE = 4, ACCUMULATORS = 12 };
+
+/* Adds the four sums over the lanes of four accumulators to four neighbours in `out`. */
+static inline __attribute__((always_inline)) void add_totals(const lanes *restrict sums, double *restrict out)
+{
+    lanes low = PICK(sums[0], sums[1], 0, 4, 2, 6) + PICK(sums[0], sums[1], 1, 5, 3, 7);
+    lanes high = PICK(sums[2], sums[3], 0, 4, 2, 6) + PICK(sums[2], sums[3], 1, 5, 3, 7);
+    *(unaligned_lanes *)out += PICK(low, high, 0, 1, 4, 5) + PICK(low, high, 2, 3, 6, 7);
+}
+
+/* Adds the products of `height` rows from i on with `across` rows from j on; on the diagonal (i = j, height = across)
+ * only the lower triangle. Twelve accumulators at the most, so that everything stays in registers; and where there are
+ * six or fewer, a second set takes every other vector, for the multipliers to have enough to do while they wait. */
 static inline __attribute__((always_inline)) void accumulate_tile(const double *restrict block, long n, long span,
-                                                                  long i, long j, int height, double *restrict out)
+                                                                  long width, long i, long j, int height, int across,
+                                                                  int diagonal, double *restrict out)
 {
     const double *a = block + i * span, *b = block + j * span;
-    lanes sums[3][4];
-    for (int p = 0; p < height; ++p)
-        for (int q = 0; q < 4; ++q)
-            sums[p][q] = (lanes){0};
-    for (long k = 0; k < span; k += 4) {
-        lanes right[4];
-        for (int q = 0; q < 4; ++q)
-            right[q] = *(const lanes *)(b + q * span + k);
-        for (int p = 0; p < height; ++p) {
-            lanes left = *(const lanes *)(a + p * span + k);
-            for (int q = 0; q < 4; ++q)
-                sums[p][q] += left * right[q];
+    const int products = diagonal ? height * (height + 1) / 2 : height * across;
+    const int sets = 2 * products <= ACCUMULATORS ? 2 : 1;
+    lanes sums[2][SIDE][SIDE];
+    for (int set = 0; set < sets; ++set)
+        for (int p = 0; p < height; ++p)
+            for (int q = 0; q < across; ++q)
+                sums[set][p][q] = (lanes){0};
+    for (long k = 0; k < width; k += 4 * sets)
+        for (int set = 0; set < sets; ++set) {
+            lanes right[SIDE];
+            for (int q = 0; q < across; ++q)
+                right[q] = *(const lanes *)(b + q * span + k + 4 * set);
+            for (int p = 0; p < height; ++p) {
+                lanes left = diagonal ? right[p] : *(const lanes *)(a + p * span + k + 4 * set);
+                for (int q = 0; q < (diagonal ? p + 1 : across); ++q)
+                    sums[set][p][q] += left * right[q];
+            }
         }
+    for (int p = 0; p < height; ++p) {
+        double *row = out + (i + p) * n + j;
+        lanes *total = sums[0][p];
+        for (int q = 0; q < across && sets == 2; ++q)
+            total[q] += sums[1][p][q];
+        if (!diagonal)
+            add_totals(total, row);
+        for (int q = 0; q <= p && diagonal; ++q)
+            row[q] += (total[q][0] + total[q][1]) + (total[q][2] + total[q][3]);
     }
-    for (int p = 0; p < height; ++p)
-        for (int q = 0; q < 4; ++q)
-            if (j + q <= i + p)
-                out[(i + p) * n + j + q] += sums[p][q][0] + sums[p][q][1] + sums[p][q][2] + sums[p][q][3];
 }
 
-/* Adds the lower triangle of the inner products of the n rows of a block, which has at least three more rows. */
-static CLONES void accumulate_gram(const double *restrict block, long n, long span, double *restrict out)
+/* Adds the lower triangle of the inner products of the n rows of a block, over `width` columns, a multiple of eight.
+ * Four rows j .. j + 3 at a time are multiplied with each other, ten products, and with all rows below, three at a
+ * time (3 x 4 products) until four, two or one are left (2 x 4 twice or once, 1 x 4): no product is formed in vain. */
+static CLONES void accumulate_gram(const double *restrict block, long n, long span, long width, double *restrict out)
 {
-    for (long i = 0; i < n; i += 3) {
-        long height = n - i < 3 ? n - i : 3;
-        for (long j = 0; j < i + height; j += 4) {
-            if (height == 3)
-                accumulate_tile(block, n, span, i, j, 3, out);
-            else if (height == 2)
-                accumulate_tile(block, n, span, i, j, 2, out);
-            else
-                accumulate_tile(block, n, span, i, j, 1, out);
-        }
+    long j = 0;
+    for (; j + SIDE <= n; j += SIDE) {
+        long i = j + SIDE;
+        accumulate_tile(block, n, span, width, j, j, 4, 4, 1, out);
+        for (; n - i == 3 || n - i > 4; i += 3)
+            accumulate_tile(block, n, span, width, i, j, 3, SIDE, 0, out);
+        for (; n - i >= 2; i += 2)
+            accumulate_tile(block, n, span, width, i, j, 2, SIDE, 0, out);
+        if (i < n)
+            accumulate_tile(block, n, span, width, i, j, 1, SIDE, 0, out);
     }
+    if (n - j == 3)
+        accumulate_tile(block, n, span, width, j, j, 3, 3, 1, out);
+    else if (n - j == 2)
+        accumulate_tile(block, n, span, width, j, j, 2, 2, 1, out);
+    else if (n - j == 1)
+        accumulate_tile(block, n, span, width, j, j, 1, 1, 1, out);
 }
 
-static CLONES void accumulate_pairs(const double *restrict block, long span, const int *restrict pairs, long count,
-                                    double *restrict out)
+static CLONES void accumulate_pairs(const double *restrict block, long span, long width, const int *restrict pairs,
+                                    long count, double *restrict out)
 {
     for (long pair = 0; pair < count; ++pair) {
         const double *a = block + pairs[2 * pair] * span, *b = block + pairs[2 * pair + 1] * span;
         lanes even = {0}, odd = {0};
-        for (long k = 0; k < span; k += 8) {
+        for (long k = 0; k < width; k += 8) {
             lanes first = *(const lanes *)(a + k) - *(const lanes *)(b + k);
             lanes second = *(const lanes *)(a + k + 4) - *(const lanes *)(b + k + 4);
             even += first * first, odd += second * second;
@@ -404,7 +442,7 @@ static PyMethodDef methods[] = {
     {"squares", squares, METH_VARARGS, "Adds the sums of squares of the rows over some columns to out."},
     {"median", median, METH_VARARGS, "Weights of the geometric medians of a batch; which of them are left to Python."},
     {"median_seen", median_seen, METH_VARARGS, "The same from distances and directions as one vector sees them."},
-    {"gram", gram, METH_VARARGS, "Adds the lower Gram matrix of the rows less the first row, over some columns, to out."},
+    {"gram", gram, METH_VARARGS, "Adds the lower Gram matrix of the rows less the first, over some columns, to out."},
     {"gram_about", gram_about, METH_VARARGS, "The same of all rows less a centre, and of further rows as they are."},
     {"pairs", pairs, METH_VARARGS, "Adds the squared distances of listed pairs of rows over some columns to out."},
     {"reduce", reduce, METH_VARARGS, "Means over sorted columns; returns whether a NaN was seen."},

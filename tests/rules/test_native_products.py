@@ -74,6 +74,57 @@ def test_gram_about(n, d, count, dtype, threads):
     assert np.all(error <= 1e-13 * lengths[:, None] * lengths)
 
 
+def exact_gram(x, centre, extra):
+    """Of numbers whose products and sums are whole and small enough for every order of summation to be exact."""
+    rows = np.concatenate([x.astype(np.float64) - centre, extra.astype(np.float64)])
+    with np.errstate(invalid="ignore"):
+        return (rows[:, None] * rows).sum(axis=-1)
+
+
+def whole_numbers(n, d, count, dtype):
+    generator = np.random.default_rng([n, d, count])
+    x, centre, extra = (generator.integers(-50, 51, size).astype(dtype) for size in ((n, d), d, (count, d)))
+    return x, centre, extra
+
+
+SPANS = [1, 3, 4, 5, 7, 8, 9, 15, 17, 63, 64, 65, 127, 128, 129, 191, 192, 193, 255, 256, 257, 383, 384, 385, 1000]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n", [*range(1, 21), *range(31, 35)])
+def test_every_tile_of_a_gram_matrix(n, dtype):
+    """To the last bit, around the borders of tiles and of blocks of columns."""
+    for d in SPANS:
+        x, centre, extra = whole_numbers(n, d, d % 3, dtype)
+        assert np.array_equal(native.gram_about(x, centre, extra), exact_gram(x, centre, extra)), d
+        distances = ((x[:, None].astype(np.float64) - x) ** 2).sum(axis=-1)
+        assert np.array_equal(native.squared_distances(x).distances, distances), d
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("n", "d"), [(100, 193), (169, 385), (171, 385), (200, 159), (200, 321), (601, 130)])
+def test_gram_matrices_of_many_rows(n, d, dtype):
+    """Their blocks have fewer columns."""
+    x, centre, extra = whole_numbers(n, d, 1, dtype)
+    rows = np.concatenate([x - centre, extra]).astype(np.int64)
+    assert np.array_equal(native.gram_about(x, centre, extra), rows @ rows.T)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 8, 13, 14])
+def test_what_is_not_finite_stays_in_its_row(n, value, dtype, threads):
+    """The zeros that fill up a block meet no infinity, and no other row sees any of it."""
+    for d, column in ((1, 0), (9, 8), (193, 191), (193, 192), (400, 200)):
+        for row in range(n):
+            x, centre, extra = whole_numbers(n, d, 1, dtype)
+            x[row, column] = value
+            found = native.gram_about(x, centre, extra)
+            assert np.array_equal(found, exact_gram(x, centre, extra), equal_nan=True)
+            others = np.arange(n + 1) != row
+            assert np.isfinite(found[np.ix_(others, others)]).all()
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize(
     "pattern",

@@ -14,8 +14,10 @@ from kappaguard.training.models.layer import Pass
 
 compiled = pytest.mark.skipif(not native.available(), reason="the block is not compiled or switched off")
 
-SHAPES = [(1, 28, 28, 20), (20, 12, 12, 20), (20, 12, 12, 50), (3, 6, 14, 1), (64, 8, 6, 33)]
-SHAPES += [(1, 6, 6, 7), (2, 10, 8, 3), (4, 8, 10, 12), (5, 8, 8, 4), (8, 6, 6, 8), (9, 6, 8, 13), (16, 6, 6, 28)]
+DIRECT = [(1, 28, 28, 20), (3, 6, 14, 1), (64, 8, 6, 33), (1, 6, 6, 7), (2, 10, 8, 3), (4, 8, 10, 12), (5, 8, 8, 4)]
+DIRECT += [(8, 6, 6, 8), (9, 6, 8, 13), (16, 6, 6, 28)]
+TILED = [(20, 12, 12, 20), (20, 12, 12, 50), (8, 8, 8, 8), (8, 8, 12, 1), (9, 16, 8, 9), (33, 12, 12, 17)]
+TILED += [(24, 8, 20, 58), (16, 12, 8, 3)]
 """Channels, height, width, outputs: the networks for MNIST, and sizes that fill vectors, half of them, or none."""
 WORKERS, BATCH = 2, 3
 
@@ -31,19 +33,35 @@ def inputs(channels: int, height: int, width: int, outputs: int, seed: int = 0):
     return x, weight, bias, gradient
 
 
-def expected(x, weight, bias, gradient):
+def assert_near(found, exact):
+    """Within 1e-5 of the largest entry."""
+    torch.testing.assert_close(found.double(), exact, rtol=0, atol=1e-5 * float(exact.abs().max()))
+
+
+def expected(x, weight, bias, gradient, pool):
     """Output, and the gradients of input, kernels and biases, the last two per worker."""
     point = x.double().requires_grad_()
-    output = functional.max_pool2d(torch.relu(functional.conv2d(point, weight.double(), bias.double())), 2)
+    output = pool(functional.conv2d(point, weight.double(), bias.double()))
     output.backward(gradient.double())
     own = []
     for worker in range(WORKERS):
         rows = slice(worker * BATCH, (worker + 1) * BATCH)
         parameters = [weight.double().requires_grad_(), bias.double().requires_grad_()]
-        convolved = functional.conv2d(x[rows].double(), *parameters)
-        functional.max_pool2d(torch.relu(convolved), 2).backward(gradient[rows].double())
+        convolved = functional.conv2d(x.double(), *parameters)
+        pool(convolved)[rows].backward(gradient[rows].double())
         own.append([each.grad for each in parameters])
     return output.detach(), point.grad, own
+
+
+def first_largest(convolved):
+    """Pooling as torch has it: of equal numbers the first one wins."""
+    return functional.max_pool2d(torch.relu(convolved), 2)
+
+
+def squares_of(convolved):
+    """The four places of every square, row by row, and nothing as a fifth."""
+    four = [convolved[..., i::2, j::2] for i in (0, 1) for j in (0, 1)]
+    return torch.stack([*four, torch.zeros_like(four[0])], dim=-1)
 
 
 def block_gradients(x, weight, bias, gradient, first=False):
@@ -54,38 +72,68 @@ def block_gradients(x, weight, bias, gradient, first=False):
     return output, layer.backward(gradient, saved, [weight, bias], out, run, first), out
 
 
+def assert_gradients(given, pool):
+    output, back, own = expected(*given, pool)
+    found, found_back, found_own = block_gradients(*given)
+    assert_near(found, output)
+    assert_near(found_back, back)
+    for worker in range(WORKERS):
+        assert_near(found_own[0][worker], own[worker][0])
+        assert_near(found_own[1][worker], own[worker][1])
+
+
 @compiled
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", DIRECT)
 def test_the_compiled_block_is_the_three_layers(shape):
     given = inputs(*shape)
     assert native.applies(given[0], 5)
-    output, back, own = expected(*given)
-    found, found_back, found_own = block_gradients(*given)
-    torch.testing.assert_close(found.double(), output, rtol=1e-5, atol=1e-5)
-    torch.testing.assert_close(found_back.double(), back, rtol=1e-5, atol=1e-5)
-    for worker in range(WORKERS):
-        torch.testing.assert_close(found_own[0][worker].double(), own[worker][0], rtol=1e-4, atol=1e-4)
-        torch.testing.assert_close(found_own[1][worker].double(), own[worker][1], rtol=1e-4, atol=1e-4)
+    assert_gradients(given, first_largest)
+
+
+@compiled
+@pytest.mark.parametrize("shape", TILED)
+def test_by_tiles_the_winner_is_one_of_those_that_rounding_cannot_tell_apart(shape):
+    x, weight, bias, _ = given = inputs(*shape)
+    _, kept = native.forward(x, weight, bias)
+    winners = kept.winners.permute(0, 3, 1, 2).long()[..., None]
+    squares = squares_of(functional.conv2d(x.double(), weight.double(), bias.double()))
+    short = squares.amax(dim=-1) - squares.gather(-1, winners)[..., 0]
+    assert float(short.max()) <= 1e-5 * float(squares.max())
+    assert float((short == 0).double().mean()) > 0.9
+    assert_gradients(given, lambda convolved: squares_of(convolved).gather(-1, winners)[..., 0])
+
+
+@compiled
+@pytest.mark.parametrize("shape", [DIRECT[0], DIRECT[2], TILED[0], TILED[4]])
+def test_a_worker_does_not_depend_on_the_others_nor_on_what_else_is_asked_for(shape):
+    given = inputs(*shape)
+    found, back, own = block_gradients(*given)
     _, nothing, again = block_gradients(*given, first=True)
     assert nothing is None
-    assert torch.equal(again[0], found_own[0])
+    assert torch.equal(again[0], own[0])
+    x, weight, bias, gradient = given
+    layer, rows = Block(len(weight)), slice(BATCH, 2 * BATCH)
+    output, saved = layer.forward(x[rows], [weight, bias], Pass(1))
+    alone = [torch.zeros((1, *each.shape)) for each in (weight, bias)]
+    back_alone = layer.backward(gradient[rows], saved, [weight, bias], alone, Pass(1), False)
+    assert torch.equal(output, found[rows])
+    assert torch.equal(back_alone, back[rows])
+    assert torch.equal(alone[0][0], own[0][1])
+    assert torch.equal(alone[1][0], own[1][1])
 
 
-@pytest.mark.parametrize("shape", SHAPES[:2])
+@pytest.mark.parametrize("shape", [DIRECT[0], TILED[0]])
 def test_without_the_compiled_block_the_result_is_the_same(shape, monkeypatch):
     monkeypatch.setattr(native, "_compiled", lambda: None)
     given = inputs(*shape)
     assert not native.applies(given[0], 5)
-    output, back, own = expected(*given)
-    found, found_back, found_own = block_gradients(*given)
-    torch.testing.assert_close(found.double(), output, rtol=1e-5, atol=1e-5)
-    torch.testing.assert_close(found_back.double(), back, rtol=1e-5, atol=1e-5)
-    torch.testing.assert_close(found_own[0][1].double(), own[1][0], rtol=1e-4, atol=1e-4)
+    assert_gradients(given, first_largest)
 
 
 @compiled
-def test_what_is_not_positive_gets_no_gradient_and_a_nan_is_seen():
-    x, weight, bias, gradient = inputs(1, 28, 28, 20)
+@pytest.mark.parametrize("shape", [DIRECT[0], TILED[0]])
+def test_what_is_not_positive_gets_no_gradient_and_a_nan_is_seen(shape):
+    x, weight, bias, gradient = inputs(*shape)
     output, back, own = block_gradients(x, weight, bias - 1e6, gradient)
     assert not output.any()
     assert not back.any()
@@ -116,48 +164,60 @@ def double_by_default():
 @compiled
 def test_the_block_does_not_depend_on_the_default_dtype(double_by_default):
     given = [each.float() for each in inputs(1, 28, 28, 20)]
-    output, back, own = expected(*given)
-    found, found_back, found_own = block_gradients(*given)
-    assert found.dtype == torch.float32
-    torch.testing.assert_close(found.double(), output, rtol=1e-5, atol=1e-5)
-    torch.testing.assert_close(found_back.double(), back, rtol=1e-5, atol=1e-5)
-    torch.testing.assert_close(found_own[0][1].double(), own[1][0], rtol=1e-4, atol=1e-4)
+    assert block_gradients(*given)[0].dtype == torch.float32
+    assert_gradients(given, first_largest)
 
 
 @compiled
-def test_a_wrong_call_touches_nothing():
+@pytest.mark.parametrize("shape", [DIRECT[0], TILED[0]])
+def test_a_wrong_call_touches_nothing(shape):
     blocks = native._compiled()
-    x, weight, bias, _ = (np.ascontiguousarray(each.numpy()) for each in inputs(1, 28, 28, 20))
-    pooled, winners = np.zeros((6, 12, 12, 20), np.float32), np.zeros((6, 12, 12, 20), np.uint8)
-    good = (6, 28, 28, 1, 20)
-    out, back = np.zeros((2, 520), np.float32), np.zeros_like(x)
-    for sizes in [(0, *good[1:]), (7, *good[1:]), (6, 27, 28, 1, 20), (6, 4, 28, 1, 20), (1 << 40, *good[1:])]:
+    channels, height, width, outputs = shape
+    x, weight, bias, gradient = (np.ascontiguousarray(each.numpy()) for each in inputs(*shape))
+    good = (6, height, width, channels, outputs)
+    count = blocks.points(*good)
+    assert (count > 0) == (shape in TILED)
+    seen = np.zeros(count, np.float32) if count else x
+    points = np.zeros(count, np.float32)
+    pooled, winners = np.zeros(gradient.shape, np.float32), np.zeros(gradient.shape, np.uint8)
+    rows = weight.size + outputs
+    out, back = np.zeros((2, rows), np.float32), np.zeros_like(x)
+    for sizes in [(0, *good[1:]), (7, *good[1:]), (6, 27, *good[2:]), (6, 4, *good[2:]), (1 << 40, *good[1:])]:
         with pytest.raises((ValueError, OverflowError)):
-            blocks.forward(*sizes, x, weight, bias, pooled, winners)
+            blocks.forward(*sizes, x, weight, bias, pooled, winners, points)
         with pytest.raises((ValueError, OverflowError)):
-            blocks.backward(*sizes, 1, x, weight, pooled, winners, out, back)
-    for wrong in (winners[:5], np.zeros((7, 12, 12, 20), np.uint8), winners.astype(np.float32)):
-        with pytest.raises(ValueError, match="17280 in items of 1 are needed"):
-            blocks.forward(*good, x, weight, bias, pooled, wrong)
-    with pytest.raises(ValueError, match="in items of 8, where 69120 in items of 4"):
-        blocks.forward(*good, x, weight, bias, pooled.astype(np.float64), winners)
+            blocks.backward(*sizes, 1, seen, weight, pooled, winners, out, back)
+    with pytest.raises(ValueError, match="out of bounds"):
+        blocks.points(0, *good[1:])
+    for wrong in (winners[:5], np.zeros((7, *winners.shape[1:]), np.uint8), winners.astype(np.float32)):
+        with pytest.raises(ValueError, match=f"{winners.size} in items of 1 are needed"):
+            blocks.forward(*good, x, weight, bias, pooled, wrong, points)
+    with pytest.raises(ValueError, match=f"in items of 8, where {4 * pooled.size} in items of 4"):
+        blocks.forward(*good, x, weight, bias, pooled.astype(np.float64), winners, points)
+    with pytest.raises(ValueError, match=f"where {4 * count} in items of 4"):
+        blocks.forward(*good, x, weight, bias, pooled, winners, np.zeros(count + 1, np.float32))
+    with pytest.raises(ValueError, match="are needed"):
+        blocks.backward(*good, 2, seen.ravel()[1:], weight, pooled, winners, out, back)
     with pytest.raises(ValueError, match="evenly"):
-        blocks.backward(*good, 4, x, weight, pooled, winners, out, back)
-    with pytest.raises(ValueError, match="4160 bytes in items of 4, where 6240"):
-        blocks.backward(*good, 3, x, weight, pooled, winners, out, back)
+        blocks.backward(*good, 4, seen, weight, pooled, winners, out, back)
+    with pytest.raises(ValueError, match=f"{8 * rows} bytes in items of 4, where {12 * rows}"):
+        blocks.backward(*good, 3, seen, weight, pooled, winners, out, back)
     with pytest.raises(TypeError):
         blocks.forward(*good, x, weight, bias, pooled)
     for place in (0, winners.size - 1):
         nobody = winners.copy()
         nobody.flat[place] = 5
         with pytest.raises(ValueError, match="a winner is not a place of its window"):
-            blocks.backward(*good, 2, x, weight, pooled, nobody, np.zeros((2, 520), np.float32), back)
+            blocks.backward(*good, 2, seen, weight, pooled, nobody, out, back)
+    assert not any(each.any() for each in (points, pooled, winners, out, back))
+
+
+@compiled
+def test_wrong_rows_are_not_sent():
     rows = np.zeros((2, 10), np.float32)
     for sizes in [(2, 9), (3, 10), (-1, 10), (2, 0), (1 << 40, 1 << 40)]:
         with pytest.raises(ValueError, match=r"out of bounds|are needed"):
-            blocks.send(*sizes, 0.5, 0.5, 1.0, rows, rows.copy())
-    assert not pooled.any()
-    assert not back.any()
+            native._compiled().send(*sizes, 0.5, 0.5, 1.0, rows, rows.copy())
 
 
 @compiled

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 class Block(Layer):
     """The rectified largest of every 2 x 2 square of a convolution; R and M commute, and M first is quicker.
 
-    Compiled where that applies (``kappaguard.training.native``): then what is saved for the backward pass are the
-    input and the place that won each square; else the three layers one by one.
+    Compiled where that applies (``kappaguard.training.native``): then what is saved for the backward pass is
+    ``Kept``; else the three layers one by one.
     """
 
     channels_out: int
@@ -47,8 +47,7 @@ class Block(Layer):
     def forward(self, x: Tensor, parameters: list[Tensor], run: Pass) -> tuple[Tensor, Any]:
         """All three layers."""
         if native.applies(x, self.kernel):
-            result, winners, seen = native.forward(x, *parameters)
-            return result, (winners, seen)
+            return native.forward(x, *parameters)
         kept = []
         for layer in self._layers:
             x, saved = layer.forward(x, parameters, run)
@@ -59,9 +58,8 @@ class Block(Layer):
         self, gradient: Tensor, saved: Any, parameters: list[Tensor], out: list[Tensor], run: Pass, first: bool
     ) -> Tensor | None:
         """To the place that won each square, if it was positive, and from there through the convolution."""
-        if isinstance(saved, tuple):
-            winners, seen = saved
-            return native.backward(gradient, seen, winners, parameters[0], out, not first)
+        if isinstance(saved, native.Kept):
+            return native.backward(gradient, saved, parameters[0], out, not first)
         back: Tensor | None = gradient
         for layer, kept in zip(reversed(self._layers), reversed(saved), strict=True):
             assert back is not None

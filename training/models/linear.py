@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kappaguard.training import native
 from kappaguard.training.models.layer import Layer, Pass, Shape, uniform_start
 
 if TYPE_CHECKING:
@@ -52,7 +53,8 @@ class Linear(Layer):
         import torch
 
         flat, shape = saved
-        grouped = gradient.view(run.workers, -1, self.outputs)
-        torch.bmm(grouped.transpose(1, 2), flat.view(run.workers, -1, flat.shape[1]), out=out[0])
-        out[1].copy_(grouped.sum(dim=1))
+        if not native.linear(gradient, flat, out):
+            grouped = gradient.view(run.workers, -1, self.outputs)
+            torch.bmm(grouped.transpose(1, 2), flat.view(run.workers, -1, flat.shape[1]), out=out[0])
+            out[1].copy_(grouped.sum(dim=1))
         return None if first else (gradient @ parameters[0]).view(shape)

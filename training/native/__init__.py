@@ -9,12 +9,15 @@ from __future__ import annotations
 import importlib
 import os
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 KERNEL = 5
+
+MOST_SAMPLES = 64
+"""Of one worker, in a fully connected layer: beyond, torch's product of matrices is as quick as it gets."""
 
 
 @cache
@@ -40,28 +43,35 @@ def applies(x: Tensor, kernel: int) -> bool:
     return fits and x.device.type == "cpu" and x.dtype == torch.float32 and available()
 
 
-def forward(x: Tensor, weight: Tensor, bias: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """The largest positive part of every 2 x 2 window of the convolution, which place won, and x with channels last.
+class Kept(NamedTuple):
+    """What the backward pass needs: which place won each square, the input, or what became of it, and its shape.
 
-    The winners are numbered row by row from 0; 4 says that nothing in the window is positive.
+    Winners are numbered row by row from 0; 4 says that nothing in the square is positive.
     """
+
+    winners: Tensor
+    seen: Tensor
+    shape: tuple[int, ...]
+
+
+def forward(x: Tensor, weight: Tensor, bias: Tensor) -> tuple[Tensor, Kept]:
+    """The largest positive part of every 2 x 2 square of the convolution, and what the backward pass needs."""
     import torch
 
     blocks = _compiled()
     assert blocks is not None
     seen = x.permute(0, 2, 3, 1).contiguous()
-    samples, height, width, _ = seen.shape
+    samples, height, width, _ = sizes = tuple(seen.shape)
     shape = (samples, (height - KERNEL + 1) // 2, (width - KERNEL + 1) // 2, len(weight))
     pooled = torch.empty(shape, dtype=torch.float32, device="cpu")
     winners = torch.empty(shape, dtype=torch.uint8, device="cpu")
+    points = torch.empty(blocks.points(*sizes, len(weight)), dtype=torch.float32, device="cpu")
     arrays = [each.contiguous().numpy() for each in (seen, weight, bias)]
-    blocks.forward(*seen.shape, len(weight), *arrays, pooled.numpy(), winners.numpy())
-    return pooled.permute(0, 3, 1, 2), winners, seen
+    blocks.forward(*sizes, len(weight), *arrays, pooled.numpy(), winners.numpy(), points.numpy())
+    return pooled.permute(0, 3, 1, 2), Kept(winners, points if len(points) else seen, sizes)
 
 
-def backward(
-    gradient: Tensor, seen: Tensor, winners: Tensor, weight: Tensor, out: list[Tensor], wanted: bool
-) -> Tensor | None:
+def backward(gradient: Tensor, kept: Kept, weight: Tensor, out: list[Tensor], wanted: bool) -> Tensor | None:
     """Write the workers' gradients of kernels and biases to ``out``; return the input's if it is wanted."""
     import torch
 
@@ -69,10 +79,10 @@ def backward(
     assert blocks is not None
     workers, outputs = out[1].shape
     found = torch.empty((workers, weight.numel() + outputs), dtype=torch.float32, device="cpu")
-    back = torch.empty_like(seen) if wanted else None
+    back = torch.empty(kept.shape, dtype=torch.float32, device="cpu") if wanted else None
     given = gradient.permute(0, 2, 3, 1).contiguous()
-    arrays = [each.contiguous().numpy() for each in (seen, weight, given, winners)]
-    blocks.backward(*seen.shape, outputs, workers, *arrays, found.numpy(), None if back is None else back.numpy())
+    arrays = [each.contiguous().numpy() for each in (kept.seen, weight, given, kept.winners)]
+    blocks.backward(*kept.shape, outputs, workers, *arrays, found.numpy(), None if back is None else back.numpy())
     out[0].copy_(found[:, : weight.numel()].view(out[0].shape))
     out[1].copy_(found[:, weight.numel() :])
     return None if back is None else back.permute(0, 3, 1, 2)
@@ -91,3 +101,27 @@ def send(messages: Tensor, gradients: Tensor, beta: float, clip: float | None) -
         return 0
     arrays = gradients.numpy(), messages.numpy()
     return int(blocks.send(*messages.shape, beta, 1 - beta, 0.0 if clip is None else clip, *arrays))
+
+
+def linear(gradient: Tensor, x: Tensor, out: list[Tensor]) -> bool:
+    """Write the workers' gradients of a fully connected layer's weights and biases to ``out``, where that applies.
+
+    That is for float32 on a CPU, parameters next to one another in each worker's row, and no more than MOST_SAMPLES
+    samples per worker; nothing is written if it returns False. Half of the gradient's numbers, those that a rectifier
+    has set to zero, cost nothing.
+    """
+    import torch
+
+    blocks = _compiled()
+    workers, outputs, inputs = out[0].shape
+    samples = len(x) // max(workers, 1)
+    tensors = (gradient, x, *out)
+    if blocks is None or not 1 <= samples <= MOST_SAMPLES or min(outputs, inputs) < 1:
+        return False
+    if any(each.dtype != torch.float32 or each.device.type != "cpu" for each in tensors):
+        return False
+    if out[0].stride()[1:] != (inputs, 1) or out[1].stride(1) != 1:
+        return False
+    arrays = gradient.contiguous().numpy(), x.contiguous().numpy(), out[0].numpy(), out[1].numpy()
+    blocks.linear(workers, samples, inputs, outputs, *arrays)
+    return True

@@ -12,8 +12,6 @@ static Py_ssize_t deep_of(Shape shape)
 }
 
 static Py_ssize_t span_of(Shape shape) { return padded(KERNEL * deep_of(shape)); }
-static Py_ssize_t high_of(Shape shape) { return (shape.height - KERNEL + 1) / 2; }
-static Py_ssize_t across_of(Shape shape) { return (shape.width - KERNEL + 1) / 2; }
 
 /* Entries first .. last - 1 of a list: which vectors count, as an offset, and how much. */
 typedef struct {

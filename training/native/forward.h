@@ -1,10 +1,5 @@
 /* From the samples to the pooled outputs, and the number (0 to 3, row by row) of the place that won each window. */
 
-#if defined(__has_builtin)
-#if __has_builtin(__builtin_shufflevector)
-#define SHUFFLES
-#endif
-#endif
 #ifdef SHUFFLES
 #define ALTERNATE(left, right) __builtin_shufflevector(left, right, 0, 9, 2, 11, 4, 13, 6, 15)
 #define EVEN(vector) __builtin_shufflevector(vector, vector, 0, 2, 4, 6, 0, 2, 4, 6)
@@ -25,26 +20,42 @@ static int half_empty(Py_ssize_t outputs)
 #endif
 }
 
-/* One row of numbers, one per output, filled up with zeros; in a half empty vector every number stands twice. */
-static void fill(Py_ssize_t outputs, const float *from, Py_ssize_t step, float *row)
+/* One row of numbers, one per output, filled up with zeros; with `twice`, every number of the last vector stands
+ * twice. */
+static void fill(Py_ssize_t outputs, const float *from, Py_ssize_t step, int twice, float *row)
 {
     Py_ssize_t wide = padded(outputs), last = wide - LANES;
     memset(row, 0, sizeof(float) * (size_t)wide);
     for (Py_ssize_t output = 0; output < outputs; ++output)
         row[output] = from[output * step];
-    if (half_empty(outputs))
+    if (twice)
         for (int place = LANES - 1; place > 0; --place)
             row[last + place] = row[last + place / 2];
 }
 
 /* Kernels of (outputs, channels, 5, 5) as (5, 5, channels, outputs). */
-static void pack_by_tap(Shape shape, const float *kernels, float *packed)
+static void pack_by_tap(Shape shape, const float *kernels, int twice, float *packed)
 {
     Py_ssize_t wide = padded(shape.outputs), taps = KERNEL * KERNEL;
     for (Py_ssize_t channel = 0; channel < shape.channels; ++channel)
         for (Py_ssize_t tap = 0; tap < taps; ++tap)
             fill(shape.outputs, kernels + channel * taps + tap, shape.channels * taps,
-                 packed + (tap * shape.channels + channel) * wide);
+                 twice, packed + (tap * shape.channels + channel) * wide);
+}
+
+/* The largest of a window's four places if it is positive, and its number. */
+INLINE void choose(const lanes *places, lanes *best, bits *who)
+{
+    lanes most = {0};
+    bits won = (bits){0} + NOBODY;
+    for (int place = 0; place < 4; ++place) {
+        /* a NaN wins and stays, so that a run that has diverged is seen to have */
+        bits stays = (places[place] <= most) | (most != most);
+        won = (stays & won) | (~stays & place);
+        most = (lanes)((stays & (bits)most) | (~stays & (bits)places[place]));
+    }
+    *best = most;
+    *who = won;
 }
 
 /* One window for `group` times eight outputs: twelve accumulators at the most, so that they stay in registers. Of a
@@ -52,8 +63,8 @@ static void pack_by_tap(Shape shape, const float *kernels, float *packed)
  * compiler loads a kernel's vector anew for each of its four uses, and loads are what there is least of: with `hold`,
  * for which a vector must be one register, it does not. */
 INLINE void window(const float *restrict x, Py_ssize_t row, Py_ssize_t channels, const float *restrict packed,
-                   Py_ssize_t wide, int group, int half, const float *restrict biases, float *restrict best,
-                   float *restrict who, int hold)
+                   Py_ssize_t wide, int group, int half, const float *restrict biases, lanes *restrict best,
+                   bits *restrict who, int hold)
 {
     int full = group - half;
     lanes sums[4][GROUP], pairs[2];
@@ -90,37 +101,37 @@ INLINE void window(const float *restrict x, Py_ssize_t row, Py_ssize_t channels,
             sums[2 * side + 1][full] = ODD(pairs[side]);
         }
     for (int g = 0; g < group; ++g) {
-        lanes most = {0}, won = most + (float)NOBODY;
-        for (int place = 0; place < 4; ++place) {
-            lanes number = (lanes){0} + (float)place;
-            /* a NaN wins and stays, so that a run that has diverged is seen to have */
-            bits stays = (sums[place][g] <= most) | (most != most);
-            won = (lanes)((stays & (bits)won) | (~stays & (bits)number));
-            most = (lanes)((stays & (bits)most) | (~stays & (bits)sums[place][g]));
-        }
-        *(loose *)(best + LANES * g) = most;
-        *(loose *)(who + LANES * g) = won;
+        lanes places[] = {sums[0][g], sums[1][g], sums[2][g], sums[3][g]};
+        choose(places, &best[g], &who[g]);
     }
 }
 
+/* Two windows are remembered: the last one, and the last flat one with its colour. */
 INLINE void all_windows(Shape shape, const float *restrict x, const float *restrict packed,
                         const float *restrict biases, Py_ssize_t first, int group, int half, float *restrict pooled,
                         unsigned char *restrict winners, int hold)
 {
-    Py_ssize_t row = shape.width * shape.channels, high = (shape.height - 4) / 2, across = (shape.width - 4) / 2;
+    Py_ssize_t row = shape.width * shape.channels, high = high_of(shape), across = across_of(shape);
     Py_ssize_t wide = padded(shape.outputs), left = shape.outputs - first;
     Py_ssize_t count = left < group * LANES ? left : group * LANES;
-    float best[GROUP * LANES], who[GROUP * LANES];
+    int looked_at = may_be_flat(shape);
+    lanes best[2][GROUP];
+    bits who[2][GROUP];
+    float colour = NAN;
     for (Py_ssize_t sample = 0; sample < shape.samples; ++sample)
         for (Py_ssize_t i = 0; i < high; ++i)
             for (Py_ssize_t j = 0; j < across; ++j) {
                 const float *corner = x + (sample * shape.height + 2 * i) * row + 2 * j * shape.channels;
                 Py_ssize_t place = ((sample * high + i) * across + j) * shape.outputs + first;
-                window(corner, row, shape.channels, packed + first, wide, group, half, biases + first, best, who,
-                       hold);
-                memcpy(pooled + place, best, sizeof(float) * (size_t)count);
-                for (Py_ssize_t k = 0; k < count; ++k)
-                    winners[place + k] = (unsigned char)who[k];
+                int flat = looked_at && is_flat(corner, row, j == across - 1);
+                if (!flat || corner[0] != colour)
+                    window(corner, row, shape.channels, packed + first, wide, group, half, biases + first, best[flat],
+                           who[flat], hold);
+                if (flat)
+                    colour = corner[0];
+                for (int g = 0; g < group; ++g)
+                    put_lanes(&best[flat][g], &who[flat][g], count - LANES * g < LANES ? count - LANES * g : LANES,
+                              pooled + place + LANES * g, winners + place + LANES * g);
             }
 }
 
@@ -165,15 +176,16 @@ static void spread_plain(Shape shape, const float *x, const float *packed, const
 static int run_forward(Shape shape, const float *x, const float *kernels, const float *biases, float *pooled,
                        unsigned char *winners)
 {
-    Py_ssize_t wide = padded(shape.outputs);
-    float *packed = malloc(sizeof(float) * (size_t)((KERNEL * KERNEL * shape.channels + 1) * wide));
+    Py_ssize_t taps = KERNEL * KERNEL * shape.channels, wide = padded(shape.outputs);
+    int twice = half_empty(shape.outputs);
+    float *packed = malloc(sizeof(float) * (size_t)((taps + 1) * wide));
     if (!packed)
         return -1;
-    float *filled = packed + KERNEL * KERNEL * shape.channels * wide;
-    pack_by_tap(shape, kernels, packed);
-    fill(shape.outputs, biases, 1, filled);
+    float *filled = packed + taps * wide;
+    pack_by_tap(shape, kernels, twice, packed);
+    fill(shape.outputs, biases, 1, twice, filled);
 #ifdef WIDE
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    if (is_wide())
         spread_wide(shape, x, packed, filled, pooled, winners);
     else
 #endif
