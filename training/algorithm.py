@@ -105,8 +105,9 @@ class Training:
         start = time.perf_counter()
         state.step += 1
         t, theta, m = state.step, state.theta, settings.n - settings.f
+        self._squares: list[float] = []
         losses = self._honest(t)
-        require_range(t, float(state.messages[: self.problem.workers].norm()), settings.n, theta.dtype)
+        require_range(t, sum(self._squares) ** 0.5, settings.n, theta.dtype)
         honest = state.messages[:m]
         sent = time.perf_counter()
         record: dict[str, Any] = {"step": t}
@@ -145,14 +146,15 @@ class Training:
         theta, gradients = self.state.theta, self._gradients
         if self.settings.exact:
             losses = self.problem.exact(theta, gradients, learn=True)
-            self._send(0, self.problem.workers)
+            self._send(0, self.problem.workers, 0.0)
             return losses
         return self.problem.stochastic(theta, t, gradients, self._send)
 
-    def _send(self, begin: int, end: int) -> None:
+    def _send(self, begin: int, end: int, decay: float) -> None:
         """Clipping and momentum of some workers."""
-        settings = self.settings
-        send(self.state.messages[begin:end], self._gradients[begin:end], settings.momentum, settings.clip)
+        settings, state = self.settings, self.state
+        rows = state.messages[begin:end], self._gradients[begin:end]
+        self._squares.append(send(*rows, state.theta, decay, settings.momentum, settings.clip))
 
     def _aggregate(self, t: int) -> Tensor:
         messages = on_server(self.state.messages)

@@ -16,13 +16,11 @@ from kappaguard.training.models.layer import Pass
 from kappaguard.training.models.linear import Linear
 from kappaguard.training.models.network import Network, Statistics
 from kappaguard.training.noise import noise_of
-from kappaguard.training.problem import Evaluation, Known, Problem
+from kappaguard.training.problem import Evaluation, Finish, Known, Problem
 from kappaguard.training.sampling import drawn, uniform_numbers
 from kappaguard.training.threads import over_ranges
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from torch import Tensor
 
 
@@ -75,7 +73,7 @@ class Learning(Problem):
         """The network's own initial parameters."""
         return self.network.initial(self.seed).to(self.images.dtype).to(self.images.device)
 
-    def stochastic(self, theta: Tensor, step: int, out: Tensor, finish: Callable[[int, int], None]) -> Tensor:
+    def stochastic(self, theta: Tensor, step: int, out: Tensor, finish: Finish) -> Tensor:
         """Gradients on a batch per worker, ranges of workers in parallel."""
         import torch
 
@@ -88,9 +86,7 @@ class Learning(Problem):
                 images, labels = self.batch_of(index[first:last], flipped[first:last], max(0, self.honest - first))
                 run = Pass(end - begin, uniform=uniform_numbers((self.seed, 2, step), range(first, last), self.images))
                 losses = self.network.gradients(theta, images, labels, out[begin:end], run)
-                if self.l2:
-                    out[begin:end].add_(theta, alpha=self.l2)
-                finish(begin, end)
+                finish(begin, end, self.l2)
                 return losses, run.seen
 
         parts = over_ranges(len(self._hosted), work, theta.device.type)

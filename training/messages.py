@@ -15,21 +15,26 @@ WITHOUT_DOUBLE = ("mps",)
 """Devices without float64."""
 
 
-def send(messages: Tensor, gradients: Tensor, beta: float, clip: float | None) -> None:
-    """m_i <- beta m_i + (1 - beta) g_i in place, g_i being the clipped gradients; row by row, while in the cache.
+def send(
+    messages: Tensor, gradients: Tensor, theta: Tensor, decay: float, beta: float, clip: float | None
+) -> float:
+    """m_i <- beta m_i + (1 - beta) g_i in place, g_i being the clipped gradient + decay theta; sum ||m_i||^2.
 
-    A length whose square overflows is taken in the unit of the largest entry: infinite, it would clip to zero.
+    It goes row by row, while a row is in the cache. A length whose square overflows is taken in the unit of the largest
+    entry: infinite, it would clip to zero.
     """
-    done = native.send(messages, gradients, beta, clip)
+    done, square = native.send(messages, gradients, theta, decay, beta, clip)
     for own, gradient in zip(messages[done:], gradients[done:], strict=True):
+        whole = gradient.add(theta, alpha=decay) if decay else gradient
         shrunk = 1.0
         if clip is not None:
-            length = float(gradient.norm())
+            length = float(whole.norm())
             if not math.isfinite(length):
-                largest = float(gradient.abs().max())
-                length = largest * float((gradient / largest).norm())
+                largest = float(whole.abs().max())
+                length = largest * float((whole / largest).norm())
             shrunk = clip / max(clip, length)
-        own.mul_(beta).add_(gradient, alpha=(1 - beta) * shrunk)
+        own.mul_(beta).add_(whole, alpha=(1 - beta) * shrunk)
+    return square + float(messages[done:].norm()) ** 2 if done < len(messages) else square
 
 
 class Diverged(Exception):

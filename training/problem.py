@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kappaguard.search.attacks.base import Total
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from torch import Tensor
+
+Finish = Callable[[int, int, float], None]
 
 
 @dataclass(frozen=True)
@@ -51,10 +52,11 @@ class Problem(ABC):
         """theta_0."""
 
     @abstractmethod
-    def stochastic(self, theta: Tensor, step: int, out: Tensor, finish: Callable[[int, int], None]) -> Tensor:
+    def stochastic(self, theta: Tensor, step: int, out: Tensor, finish: Finish) -> Tensor:
         """Write the workers' stochastic gradients of a step to ``out`` (workers, d); return their losses.
 
-        ``finish(begin, end)`` is called for each range of workers whose gradients are there, from any thread.
+        ``finish(begin, end, decay)`` is called for each range of workers whose gradients are there, all but their part
+        ``decay`` theta, from any thread.
         """
 
     @abstractmethod

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kappaguard.search.attacks.base import Total
-from kappaguard.training.problem import Evaluation, Known, Problem
+from kappaguard.training.problem import Evaluation, Finish, Known, Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from torch import Tensor
 
 
@@ -67,7 +65,7 @@ class Quadratic(Problem):
         start: Tensor = point * (self.distance / point.norm())
         return start
 
-    def stochastic(self, theta: Tensor, step: int, out: Tensor, finish: Callable[[int, int], None]) -> Tensor:
+    def stochastic(self, theta: Tensor, step: int, out: Tensor, finish: Finish) -> Tensor:
         """The gradients plus noise."""
         import torch
 
@@ -78,7 +76,7 @@ class Quadratic(Problem):
         rows = torch.arange(len(place), device=out.device)
         columns = torch.as_tensor(place, device=out.device)
         out[rows, columns] += torch.as_tensor(sign, dtype=out.dtype, device=out.device)
-        finish(0, len(place))
+        finish(0, len(place), 0.0)
         return losses
 
     def exact(self, theta: Tensor, out: Tensor, learn: bool = False) -> Tensor:

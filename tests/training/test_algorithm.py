@@ -170,7 +170,7 @@ def test_quadratics_have_the_constants_they_are_given():
     assert float(theta.norm()) == pytest.approx(4.0)
     assert float(((out - out.mean(dim=0)) ** 2).sum() / 5) == pytest.approx(9.0)
     noisy = torch.empty_like(out)
-    problem.stochastic(theta, 3, noisy, lambda begin, end: None)
+    problem.stochastic(theta, 3, noisy, lambda begin, end, decay: None)
     assert (noisy - out).norm(dim=1).tolist() == pytest.approx([0.5] * 5)
     mean = torch.stack([_noise(problem, theta, out, step) for step in range(2000)]).mean(dim=0)
     assert float(mean.abs().max()) < 0.03
@@ -179,7 +179,7 @@ def test_quadratics_have_the_constants_they_are_given():
 
 def _noise(problem: Quadratic, theta: torch.Tensor, exact: torch.Tensor, step: int) -> torch.Tensor:
     noisy = torch.empty_like(exact)
-    problem.stochastic(theta, step, noisy, lambda begin, end: None)
+    problem.stochastic(theta, step, noisy, lambda begin, end, decay: None)
     return noisy - exact
 
 

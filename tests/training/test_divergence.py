@@ -51,14 +51,14 @@ def test_a_gradient_whose_length_overflows_is_clipped_and_not_lost(dtype, large)
     gradients = torch.tensor([[3 * large, 4 * large], [0.3, 0.4]], dtype=dtype)
     assert gradients[0].norm().isinf()
     messages = torch.zeros_like(gradients)
-    send(messages, gradients, 0.0, 2.0)
+    send(messages, gradients, messages[0], 0.0, 0.0, 2.0)
     torch.testing.assert_close(messages, torch.tensor([[1.2, 1.6], [0.3, 0.4]], dtype=dtype))
 
 
 def test_a_gradient_that_is_no_number_stays_none():
     gradients = torch.tensor([[float("inf"), 1.0], [float("nan"), 1.0]])
     messages = torch.zeros_like(gradients)
-    send(messages, gradients, 0.5, 2.0)
+    send(messages, gradients, messages[0], 0.0, 0.5, 2.0)
     assert not torch.isfinite(messages).all(dim=1).any()
 
 

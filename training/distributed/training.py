@@ -123,7 +123,7 @@ class DistributedTraining:
         if not self.settings.exact:
             return self.problem.stochastic(theta, t, self._gradients, self._send)
         losses = self.problem.exact(theta, self._gradients, learn=True)
-        self._send(0, len(self._gradients))
+        self._send(0, len(self._gradients), 0.0)
         return losses
 
     def _measured(self) -> dict[str, float]:
@@ -140,9 +140,10 @@ class DistributedTraining:
         own = torch.as_tensor(drawn / np.linalg.norm(drawn))[slice_of(self.group.part(self.problem.dimension))]
         return Memory(honest.mean(dim=0), own.to(honest), torch.zeros_like(honest[:, 0]), 0)
 
-    def _send(self, begin: int, end: int) -> None:
-        settings = self.settings
-        send(self.state.messages[begin:end], self._gradients[begin:end], settings.momentum, settings.clip)
+    def _send(self, begin: int, end: int, decay: float) -> None:
+        settings, state = self.settings, self.state
+        rows = state.messages[begin:end], self._gradients[begin:end]
+        send(*rows, state.theta, decay, settings.momentum, settings.clip)
 
     def save(self, folder: Path) -> None:
         """This process's part of a checkpoint; the newest two are kept."""

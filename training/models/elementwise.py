@@ -28,7 +28,10 @@ class Rectifier(Layer):
         self, gradient: Tensor, saved: Tensor, parameters: list[Tensor], out: list[Tensor], run: Pass, first: bool
     ) -> Tensor | None:
         """Where the output is positive."""
-        return gradient * (saved > 0)
+        import torch
+
+        passed: Tensor = torch.ops.aten.threshold_backward(gradient, saved, 0)
+        return passed
 
 
 @dataclass(frozen=True)

@@ -88,19 +88,23 @@ def backward(gradient: Tensor, kept: Kept, weight: Tensor, out: list[Tensor], wa
     return None if back is None else back.permute(0, 3, 1, 2)
 
 
-def send(messages: Tensor, gradients: Tensor, beta: float, clip: float | None) -> int:
-    """m_i <- beta m_i + (1 - beta) g_i with clipped g_i; how many rows were done.
+def send(
+    messages: Tensor, gradients: Tensor, theta: Tensor, decay: float, beta: float, clip: float | None
+) -> tuple[int, float]:
+    """m_i <- beta m_i + (1 - beta) g_i with clipped g_i + decay theta; how many rows were done, and sum ||m_i||^2.
 
     That is up to a row whose square is out of range, and none at all if they are not float32 on a CPU.
     """
     import torch
 
     blocks = _compiled()
-    fits = messages.device.type == "cpu" and messages.dtype == gradients.dtype == torch.float32 and messages.numel() > 0
-    if blocks is None or not fits or not (messages.is_contiguous() and gradients.is_contiguous()):
-        return 0
-    arrays = gradients.numpy(), messages.numpy()
-    return int(blocks.send(*messages.shape, beta, 1 - beta, 0.0 if clip is None else clip, *arrays))
+    tensors = messages, gradients, theta
+    fits = all(each.device.type == "cpu" and each.dtype == torch.float32 for each in tensors) and messages.numel() > 0
+    if blocks is None or not fits or not all(each.is_contiguous() for each in tensors):
+        return 0, 0.0
+    arrays = gradients.numpy(), theta.numpy(), messages.numpy()
+    sent: tuple[int, float] = blocks.send(*messages.shape, beta, 1 - beta, clip or 0.0, decay, *arrays)
+    return sent
 
 
 def linear(gradient: Tensor, x: Tensor, out: list[Tensor]) -> bool:

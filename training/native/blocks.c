@@ -303,25 +303,27 @@ static PyObject *points(PyObject *self, PyObject *args)
 
 static PyObject *send_messages(PyObject *self, PyObject *args)
 {
-    PyObject *objects[2];
-    Py_buffer views[2];
+    PyObject *objects[3];
+    Py_buffer views[3];
     Py_ssize_t rows, count, sent = 0;
-    double keep, share, clip;
+    Sending how;
+    double square = 0;
     (void)self;
-    if (!PyArg_ParseTuple(args, "nndddOO", &rows, &count, &keep, &share, &clip, &objects[0], &objects[1]))
+    if (!PyArg_ParseTuple(args, "nnddddOOO", &rows, &count, &how.keep, &how.share, &how.clip, &how.decay, &objects[0],
+                          &objects[1], &objects[2]))
         return NULL;
     if (rows < 0 || count < 1 || count > MOST || rows > MOST / count) {
         PyErr_SetString(PyExc_ValueError, "a size is out of bounds");
         return NULL;
     }
-    Py_ssize_t sizes[] = {4 * rows * count, 4 * rows * count};
-    if (take_all(views, objects, sizes, 2, 1))
+    Py_ssize_t sizes[] = {4 * rows * count, 4 * count, 4 * rows * count};
+    if (take_all(views, objects, sizes, 3, 2))
         return NULL;
     Py_BEGIN_ALLOW_THREADS
-    sent = send_rows(views[1].buf, views[0].buf, rows, count, keep, share, clip);
+    sent = send_rows(views[2].buf, views[0].buf, views[1].buf, rows, count, how, &square);
     Py_END_ALLOW_THREADS
-    finish_views(views, 2);
-    return PyLong_FromSsize_t(sent);
+    finish_views(views, 3);
+    return Py_BuildValue("nd", sent, square);
 }
 
 /* Takes a buffer of `rows` rows, which may be apart from one another, each of `count` numbers next to one another. */
@@ -388,7 +390,7 @@ static PyMethodDef methods[] = {
     {"forward", forward, METH_VARARGS, "The largest positive part of every window, and which place of it won."},
     {"points", points, METH_VARARGS, "How many numbers `forward` leaves for `backward`; 0 if that takes the input."},
     {"backward", backward, METH_VARARGS, "Every worker's gradients of kernels and biases, and those of the input."},
-    {"send", send_messages, METH_VARARGS, "Clips rows, averages them with what was sent before; returns how many."},
+    {"send", send_messages, METH_VARARGS, "Clips rows, averages them with what was sent; how many, and their squares."},
     {"linear", linear, METH_VARARGS, "Every worker's gradients of a fully connected layer's weights and biases."},
     {NULL, NULL, 0, NULL},
 };
