@@ -18,6 +18,7 @@ import numpy as np
 
 from kappaguard.rules.arrays import Array, enter
 from kappaguard.rules.cloud import Cloud
+from kappaguard.rules.distances import Beginning
 
 if TYPE_CHECKING:
     from kappaguard.rules.pipeline import Chain, Pipeline
@@ -91,8 +92,12 @@ class Rule(Stage):
 
     def __call__(self, x: Array) -> Array:
         """The aggregate of x, of shape (..., n, d) -> (..., d)."""
+        return self.knowing(x, None)
+
+    def knowing(self, x: Array, beginning: Beginning | None) -> Array:
+        """The same, where somebody knows the inner products of the first vectors already."""
         array, back = enter(x)
-        return back(self.aggregate(Cloud(array)))
+        return back(self.aggregate(Cloud(array, beginning=beginning)))
 
     @abstractmethod
     def aggregate(self, cloud: Cloud) -> Array:

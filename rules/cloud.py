@@ -11,7 +11,14 @@ from kappaguard.rules import native
 from kappaguard.rules.arrays import Array, is_exact, namespace
 from kappaguard.rules.checks import reject_nan, require_shape
 from kappaguard.rules.clip import lengths
-from kappaguard.rules.distances import Pairs, is_safe, pairs_of, squared_distances
+from kappaguard.rules.distances import (
+    Beginning,
+    Pairs,
+    is_safe,
+    pairs_beginning_with,
+    pairs_of,
+    squared_distances,
+)
 from kappaguard.rules.lazy import lazy
 
 SMALL = 32
@@ -37,11 +44,18 @@ class Cloud:
     mixed points follow from those of the base in n x n arithmetic.
     """
 
-    def __init__(self, base: Array, mixing: Array | None = None, step: Step | None = None) -> None:
+    def __init__(
+        self,
+        base: Array,
+        mixing: Array | None = None,
+        step: Step | None = None,
+        beginning: Beginning | None = None,
+    ) -> None:
         require_shape(base)
         self.base = base
         self.mixing = mixing
         self.step = step
+        self.beginning = beginning
 
     @classmethod
     def known(cls, points: Array, distances: Array, gram: Array | None = None) -> Cloud:
@@ -69,13 +83,14 @@ class Cloud:
             return squared_distances(self.points)
         step = self.step
         if step is None and self.base.shape[-2] <= SMALL:
-            step = Step(self.mixing, squared_distances(self.base))
+            step = Step(self.mixing, self._pairs.distances)
         found = None if step is None else mixed_distances(*step)
         return squared_distances(self.points) if found is None else found
 
     @lazy
     def _pairs(self) -> Pairs:
-        return pairs_of(self.base)
+        known = None if self.beginning is None else pairs_beginning_with(self.base, self.beginning)
+        return pairs_of(self.base) if known is None else known
 
     @property
     def gram(self) -> Array | None:

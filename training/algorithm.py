@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kappaguard.rules.base import Rule
+from kappaguard.rules.distances import Beginning
 from kappaguard.search.attacks.base import Aggregation, Attack
 from kappaguard.training import measure
 from kappaguard.training.messages import Diverged, descend, on_server, require_range, send
@@ -111,15 +113,16 @@ class Training:
         honest = state.messages[:m]
         sent = time.perf_counter()
         record: dict[str, Any] = {"step": t}
+        beginning = None
         if settings.f and self.attack is not None:
             action = self.attack.act(
                 on_server(honest), settings.f, reseeded(self.rule, settings.seed, 4, t), state.memory
             )
             state.messages[m:] = action.vectors.to(state.messages)
-            state.memory = action.memory
+            state.memory, beginning = action.memory, action.beginning
             record |= {"eta": action.eta} if action.eta is not None else {}
         attacked = time.perf_counter()
-        aggregate = self._aggregate(t)
+        aggregate = self._aggregate(t, beginning)
         aggregated = time.perf_counter()
         length = float(on_server(aggregate).norm(dtype=torch.float64))
         if not np.isfinite(length):
@@ -156,10 +159,13 @@ class Training:
         rows = state.messages[begin:end], self._gradients[begin:end]
         self._squares.append(send(*rows, state.theta, decay, settings.momentum, settings.clip))
 
-    def _aggregate(self, t: int) -> Tensor:
-        messages = on_server(self.state.messages)
-        result: Tensor = reseeded(self.rule, self.settings.seed, 5, t)(messages).to(self.state.theta)
-        return result
+    def _aggregate(self, t: int, beginning: Beginning | None) -> Tensor:
+        messages, rule = on_server(self.state.messages), reseeded(self.rule, self.settings.seed, 5, t)
+        if beginning is not None and isinstance(rule, Rule):
+            result: Tensor = rule.knowing(messages, beginning)
+        else:
+            result = rule(messages)
+        return result.to(self.state.theta)
 
     def _output(self, t: int, length: float) -> None:
         state = self.state

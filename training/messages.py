@@ -15,9 +15,7 @@ WITHOUT_DOUBLE = ("mps",)
 """Devices without float64."""
 
 
-def send(
-    messages: Tensor, gradients: Tensor, theta: Tensor, decay: float, beta: float, clip: float | None
-) -> float:
+def send(messages: Tensor, gradients: Tensor, theta: Tensor, decay: float, beta: float, clip: float | None) -> float:
     """m_i <- beta m_i + (1 - beta) g_i in place, g_i being the clipped gradient + decay theta; sum ||m_i||^2.
 
     It goes row by row, while a row is in the cache. A length whose square overflows is taken in the unit of the largest

@@ -248,6 +248,22 @@ def gram_about(x: NDArray[Any], centre: NDArray[Any], extra: NDArray[Any]) -> ND
     return result
 
 
+def row_about(x: NDArray[Any], centre: NDArray[Any], row: int) -> NDArray[np.float64]:
+    """The inner products of x_row - centre with all x_i - centre, in float64, right to 1e-14 of the two lengths."""
+    kernels = _compiled()
+    assert kernels is not None
+    n, d = x.shape
+    middle = np.ascontiguousarray(centre, dtype=x.dtype)
+
+    def products(begin: int, end: int) -> NDArray[np.float64]:
+        part = np.zeros(n)
+        kernels.row_about(x, x.itemsize, n, d, begin, end, middle, row, part)
+        return part
+
+    total: NDArray[np.float64] = sum(_spread(x, products))
+    return total
+
+
 def distances_from(x: NDArray[Any], row: int) -> NDArray[np.float64]:
     """Squared distances from one row of x to all, from differences."""
     return _pair_distances(x, _pairs_with(len(x), row))

@@ -80,6 +80,36 @@ static CLONES void NAME(squares)(const REAL *restrict x, long n, long d, long be
     }
 }
 
+/* Adds the inner products of one row with all, each less the centre. */
+static CLONES void NAME(row_about)(const REAL *restrict x, long n, long d, long begin, long end,
+                                   const REAL *restrict centre, long which, double *restrict out)
+{
+    double middle[MAX_SPAN], own[MAX_SPAN];
+    for (long start = begin; start < end; start += MAX_SPAN) {
+        long width = end - start < MAX_SPAN ? end - start : MAX_SPAN;
+        for (long k = 0; k < width; ++k) {
+            middle[k] = (double)centre[start + k];
+            own[k] = (double)x[which * d + start + k] - middle[k];
+        }
+        for (long row = 0; row < n; ++row) {
+            const REAL *restrict source = x + row * d + start;
+            lanes even = {0}, odd = {0};
+            long k = 0;
+            for (; k + 8 <= width; k += 8) {
+                lanes first = {source[k], source[k + 1], source[k + 2], source[k + 3]};
+                lanes second = {source[k + 4], source[k + 5], source[k + 6], source[k + 7]};
+                even += (first - *(const unaligned_lanes *)(middle + k)) * *(const unaligned_lanes *)(own + k);
+                odd += (second - *(const unaligned_lanes *)(middle + k + 4)) * *(const unaligned_lanes *)(own + k + 4);
+            }
+            even += odd;
+            double rest = even[0] + even[1] + even[2] + even[3];
+            for (; k < width; ++k)
+                rest += ((double)source[k] - middle[k]) * own[k];
+            out[row] += rest;
+        }
+    }
+}
+
 typedef REAL NAME(vector) __attribute__((vector_size(32), aligned(sizeof(REAL)), may_alias));
 
 /* out = sum over the listed rows of weight * row; other rows are not touched. Returns whether a sum is not finite.

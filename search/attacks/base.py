@@ -15,6 +15,7 @@ from kappaguard.rules.arrays import Array, enter, namespace
 from kappaguard.rules.average import Average
 from kappaguard.rules.checks import require_count, require_shape
 from kappaguard.rules.cloud import Cloud
+from kappaguard.rules.distances import Beginning
 from kappaguard.rules.errors import InputError
 
 Aggregation = Callable[[Array], Array]
@@ -34,13 +35,15 @@ class Action:
     """What the Byzantine workers send in one step, (f, d), and what they remember of it.
 
     ``eta`` is the step along the attack's direction and ``error`` the distance of the rule's output from the honest
-    mean that the attack expects; both are None for attacks that search nothing.
+    mean that the attack expects; both are None for attacks that search nothing. ``beginning`` has the inner products of
+    the honest vectors, if the attack formed them and all Byzantine vectors are one: a rule need not form them again.
     """
 
     vectors: Array
     memory: Any = None
     eta: float | None = None
     error: float | None = None
+    beginning: Beginning | None = None
 
 
 class Attack(ABC):

@@ -10,7 +10,7 @@ from typing import Any
 from kappaguard.rules.arrays import Array
 from kappaguard.rules.errors import InputError
 from kappaguard.search.attacks.base import Action, Aggregation, Attack, Total, mean_of, repeated, require_honest, whole
-from kappaguard.search.attacks.line import strongest
+from kappaguard.search.attacks.line import reduced_for, strongest
 
 
 @dataclass(frozen=True)
@@ -59,5 +59,7 @@ class Directed(Attack):
             return Action(repeated(mean + (self.eta or 0.0) * direction, f), eta=self.eta)
         if rule is None:
             raise InputError(f"{self.name} needs the rule that it attacks, or a fixed eta")
-        best = strongest(rule, honest, f, mean, direction, total, self.positive)
-        return Action(repeated(mean + best.eta * direction, f), eta=best.eta, error=best.error)
+        reduced = reduced_for(rule, honest, mean, direction, total)
+        best = strongest(rule, honest, f, mean, direction, total, self.positive, reduced)
+        vectors = repeated(mean + best.eta * direction, f)
+        return Action(vectors, eta=best.eta, error=best.error, beginning=reduced.beginning)

@@ -35,10 +35,10 @@ def strongest(
     direction: Array,
     total: Total = whole,
     positive: bool = False,
+    reduced: Reduced | None = None,
 ) -> Candidate:
     """The best eta, of either sign or not negative, and the error that it leads to; ``total``: see ``Attack.act``."""
-    origin = not isinstance(rule, Rule) or not rule.traits.translates
-    reduced = reduce(honest, mean, direction, total, origin)
+    reduced = reduced or reduced_for(rule, honest, mean, direction, total)
     if not np.any(reduced.direction):
         return Candidate(0.0, error_at(rule, honest, f, mean, direction, 0.0) if total is whole else 0.0)
     if isinstance(rule, Rule) and rule.traits.rotates:
@@ -73,6 +73,12 @@ def strongest(
         return np.array([error_at(rule, honest, f, mean, direction, float(eta), total) for eta in etas])
 
     return maximise(directly, reduced.unit, positive=positive)[0]
+
+
+def reduced_for(rule: Aggregation, honest: Array, mean: Array, direction: Array, total: Total = whole) -> Reduced:
+    """All in few coordinates, with the origin if the rule can see it."""
+    origin = not isinstance(rule, Rule) or not rule.traits.translates
+    return reduce(honest, mean, direction, total, origin)
 
 
 def error_at(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,14 +69,7 @@ def maximise(
     ``unit`` is the scale on which the function changes; it is searched up to ``reach`` units in both directions, or
     only upwards from 0 if ``positive``; and then it is looked at once more at the number ``far``, if that is given.
     """
-    steps = np.concatenate(
-        [
-            np.geomspace(LEAST, NEAR, effort.below, endpoint=False),
-            np.geomspace(NEAR, FAR, effort.dense, endpoint=False),
-            np.geomspace(FAR, reach, effort.above),
-        ]
-    )
-    etas = unit * np.concatenate([[] if positive else -steps[::-1], [0.0], steps])
+    etas = unit * _first_grid(effort, reach, positive)
     ends = np.array(([] if far == 0 else [far]) + ([] if far == 0 or positive else [-far]))
     beyond, values = np.split(_clean(errors(np.concatenate([ends, etas]))), [len(ends)])
     farthest = [Candidate(float(eta), float(value)) for eta, value in zip(ends, beyond, strict=True)]
@@ -91,6 +85,19 @@ def maximise(
         etas, values = etas[order], values[order]
     found = _choose(errors, etas, values, count, effort.equal)
     return sorted([*found, *farthest], key=lambda each: -each.error)[:count] if farthest else found
+
+
+@lru_cache(maxsize=64)
+def _first_grid(effort: Effort, reach: float, positive: bool) -> NDArray[np.float64]:
+    """The first grid, in units."""
+    steps = np.concatenate(
+        [
+            np.geomspace(LEAST, NEAR, effort.below, endpoint=False),
+            np.geomspace(NEAR, FAR, effort.dense, endpoint=False),
+            np.geomspace(FAR, reach, effort.above),
+        ]
+    )
+    return np.concatenate([[] if positive else -steps[::-1], [0.0], steps])
 
 
 def _clean(values: NDArray[np.float64]) -> NDArray[np.float64]:

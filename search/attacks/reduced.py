@@ -17,7 +17,7 @@ from kappaguard.rules import native
 from kappaguard.rules.arrays import Array, enter, namespace, to_numpy
 from kappaguard.rules.base import Rule
 from kappaguard.rules.cloud import Cloud
-from kappaguard.rules.distances import SAFE_LEAST, SAFE_MOST, squared_distances
+from kappaguard.rules.distances import SAFE_LEAST, SAFE_MOST, Beginning, squared_distances
 from kappaguard.rules.gm import GeometricMedian
 from kappaguard.rules.pipeline import Chain, Pipeline
 from kappaguard.search.attacks.base import Total, whole
@@ -36,6 +36,8 @@ class Reduced:
     direction: NDArray[np.float64]
     origin: NDArray[np.float64] | None
     distances: NDArray[np.float64]
+    beginning: Beginning | None = None
+    """The inner products of the honest vectors about their mean, if they were formed as such."""
 
     @property
     def unit(self) -> float:
@@ -105,7 +107,9 @@ def reduce(honest: Array, mean: Array, direction: Array, total: Total = whole, o
     if not np.any(kept):
         kept[-1] = True
     coordinates = scale[:, None] * vectors[:, kept] * np.sqrt(np.maximum(values[kept], 0.0))
-    return Reduced(coordinates[:m], coordinates[m], coordinates[m + 1] if origin else None, distances)
+    beginning = None if known is None else Beginning(enter(mean)[0], gram[:m, :m])
+    last = coordinates[m + 1] if origin else None
+    return Reduced(coordinates[:m], coordinates[m], last, distances, beginning)
 
 
 def _scales(squares: NDArray[np.float64], m: int) -> NDArray[np.float64]:

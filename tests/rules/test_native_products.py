@@ -74,6 +74,20 @@ def test_gram_about(n, d, count, dtype, threads):
     assert np.all(error <= 1e-13 * lengths[:, None] * lengths)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("n", "d"), [(1, 2048), (13, 2051), (17, 60_001), (40, 391)])
+def test_row_about(n, d, dtype, threads):
+    """Against products in long double, for the first row and the last; the centre may be far away."""
+    generator = np.random.default_rng([n, d])
+    x = (generator.standard_normal((n, d)) + 100).astype(dtype)
+    centre = (x.mean(axis=0) + 1).astype(dtype)
+    rows = x.astype(np.longdouble) - centre
+    lengths = np.sqrt((rows**2).sum(axis=1))
+    for row in {0, n - 1}:
+        error = np.abs(native.row_about(x, centre, row) - rows @ rows[row])
+        assert np.all(error <= 1e-13 * lengths * lengths[row])
+
+
 def exact_gram(x, centre, extra):
     """Of numbers whose products and sums are whole and small enough for every order of summation to be exact."""
     rows = np.concatenate([x.astype(np.float64) - centre, extra.astype(np.float64)])

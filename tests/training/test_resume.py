@@ -56,10 +56,10 @@ def test_a_step_that_was_interrupted_is_done_again(tmp_path, whole, monkeypatch)
     folder = Folder.create(tmp_path, "interrupted", SMALL)
     right = Training._aggregate
 
-    def interrupt(self, t):
+    def interrupt(self, t, beginning):
         if t == 5:
             raise KeyboardInterrupt
-        return right(self, t)
+        return right(self, t, beginning)
 
     monkeypatch.setattr(Training, "_aggregate", interrupt)
     with pytest.raises(KeyboardInterrupt):

@@ -1,0 +1,73 @@
+"""What is known of the first vectors changes how pairs are formed, and nothing else."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kappaguard.rules import native
+from kappaguard.rules.distances import Beginning, pairs_beginning_with
+from kappaguard.rules.names import parse
+
+M, F, D = 7, 3, 1000
+compiled = pytest.mark.skipif(not native.available(), reason="the kernels are not compiled or switched off")
+
+
+def vectors(far, dtype):
+    """Seven vectors, and one that is sent three times; and the inner products of the seven about their mean."""
+    generator = np.random.default_rng(5)
+    first = generator.standard_normal((M, D)).astype(dtype)
+    other = (far * generator.standard_normal(D)).astype(dtype)
+    centre = first.mean(axis=0)
+    rows = first.astype(np.longdouble) - centre
+    return np.concatenate([first, [other] * F]), Beginning(centre, (rows @ rows.T).astype(np.float64))
+
+
+@compiled
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("far", [0.0, 1.0, 1e3, 1e8])
+def test_pairs_are_those_of_the_vectors(far, dtype):
+    x, beginning = vectors(far, dtype)
+    found = pairs_beginning_with(x, beginning)
+    exact = x.astype(np.longdouble)
+    distances = ((exact[:, None] - exact) ** 2).sum(axis=-1)
+    rows = exact - beginning.centre
+    gram, lengths = rows @ rows.T, np.sqrt((rows**2).sum(axis=1))
+    assert np.all(np.abs(found.distances - distances) <= 1e-11 * distances)
+    assert np.all(np.abs(found.gram - gram) <= 1e-12 * lengths[:, None] * lengths)
+
+
+@compiled
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", ["krum", "gm", "nnm+gm", "nnm+krum", "nnm+cwtm", "mda", "cwmed", "average"])
+@pytest.mark.parametrize("far", [0.5, 1e6])
+def test_rules_say_the_same(name, far, dtype):
+    x, beginning = vectors(far, dtype)
+    rule = parse(name, f=F)
+    expected = rule(x)
+    tolerance = (1e-5 if dtype == np.float32 else 1e-9) * np.abs(expected).max()
+    np.testing.assert_allclose(rule.knowing(x, beginning), expected, rtol=0, atol=tolerance)
+
+
+@compiled
+@pytest.mark.parametrize("kind", ["near", "infinite", "no number", "tiny", "nothing more", "small"])
+def test_where_digits_would_be_lost_all_pairs_are_formed(kind):
+    x, beginning = vectors(1.0, np.float64)
+    match kind:
+        case "near":
+            x[M:] = x[0] * (1 + 1e-9)
+        case "infinite":
+            x[M:, 3] = np.inf
+        case "no number":
+            x[M:, 3] = np.nan
+        case "tiny":
+            x, beginning = x * 1e-110, Beginning(beginning.centre * 1e-110, beginning.gram * 1e-220)
+        case "nothing more":
+            x = x[:M]
+        case "small":
+            x, beginning = x[:, :10], beginning._replace(centre=beginning.centre[:10])
+    assert pairs_beginning_with(x, beginning) is None
+    if kind == "no number":
+        return
+    f = 0 if kind == "nothing more" else F
+    np.testing.assert_array_equal(parse("krum", f=f).knowing(x, beginning), parse("krum", f=f)(x))
