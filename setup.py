@@ -30,7 +30,7 @@ def extension(name: str, source: Path) -> Extension:
         depends=sorted(map(str, source.parent.glob("*.h"))),
         define_macros=[("Py_LIMITED_API", "0x030B0000")],
         py_limited_api=True,
-        extra_compile_args=["-O3"],
+        extra_compile_args=["-O3", "-fno-math-errno"],
         optional=True,
     )
 

@@ -20,7 +20,7 @@ from kappaguard.rules.base import Rule
 from kappaguard.rules.distances import Beginning
 from kappaguard.search.attacks.base import Aggregation, Attack
 from kappaguard.training import measure
-from kappaguard.training.messages import Diverged, descend, on_server, require_range, send
+from kappaguard.training.messages import Diverged, descend, length_of, on_server, require_range, send
 from kappaguard.training.problem import Problem
 from kappaguard.training.randomness import reseeded
 from kappaguard.training.schedule import Schedule
@@ -101,8 +101,6 @@ class Training:
             return self._step()
 
     def _step(self) -> dict[str, Any]:
-        import torch
-
         settings, state = self.settings, self.state
         start = time.perf_counter()
         state.step += 1
@@ -124,7 +122,7 @@ class Training:
         attacked = time.perf_counter()
         aggregate = self._aggregate(t, beginning)
         aggregated = time.perf_counter()
-        length = float(on_server(aggregate).norm(dtype=torch.float64))
+        length = length_of(aggregate)
         if not np.isfinite(length):
             raise Diverged(t)
         record |= {"batch_loss": float(losses[:m].mean()), "rate": settings.schedule(t)}

@@ -60,6 +60,7 @@ class Learning(Problem):
         starts = ends - [len(shard) for shard in self.shards]
         self._hosted = range(self.honest + self.flippers)
         self._total: Total = whole
+        self._ahead: tuple[int, Tensor, Tensor] | None = None
         self._starts = np.concatenate([starts, np.zeros(self.flippers, dtype=np.int64)])
         self._sizes = np.concatenate([ends - starts, np.full(self.flippers, len(everything))])
         if not self.statistics:
@@ -67,7 +68,7 @@ class Learning(Problem):
 
     def host(self, workers: range, total: Total) -> None:
         """Only these; ``total`` sums over all processes."""
-        self._hosted, self._total = workers, total
+        self._hosted, self._total, self._ahead = workers, total, None
 
     def start(self) -> Tensor:
         """The network's own initial parameters."""
@@ -77,21 +78,29 @@ class Learning(Problem):
         """Gradients on a batch per worker, ranges of workers in parallel."""
         import torch
 
-        index, flipped = drawn(self._order, self._starts, self._sizes, self.batch, (self.seed, 1, step))
-        shift = self._hosted.start
+        ahead, batch = self._ahead, self.batch
+        images, labels = ahead[1:] if ahead is not None and ahead[0] == step else self._batches(step)
 
         def work(begin: int, end: int) -> tuple[Tensor, Statistics]:
-            first, last = begin + shift, end + shift
+            own, samples = self._hosted[begin:end], slice(begin * batch, end * batch)
             with torch.no_grad():
-                images, labels = self.batch_of(index[first:last], flipped[first:last], max(0, self.honest - first))
-                run = Pass(end - begin, uniform=uniform_numbers((self.seed, 2, step), range(first, last), self.images))
-                losses = self.network.gradients(theta, images, labels, out[begin:end], run)
+                run = Pass(end - begin, uniform=uniform_numbers((self.seed, 2, step), own, self.images))
+                losses = self.network.gradients(theta, images[samples], labels[samples], out[begin:end], run)
                 finish(begin, end, self.l2)
                 return losses, run.seen
 
-        parts = over_ranges(len(self._hosted), work, theta.device.type)
+        def look_ahead() -> None:
+            self._ahead = (step + 1, *self._batches(step + 1))
+
+        parts = over_ranges(len(self._hosted), work, theta.device.type, look_ahead)
         self._remember([seen for _, seen in parts])
         return torch.cat([losses for losses, _ in parts])
+
+    def _batches(self, step: int) -> tuple[Tensor, Tensor]:
+        """Images and labels of all workers that are hosted here."""
+        index, flipped = drawn(self._order, self._starts, self._sizes, self.batch, (self.seed, 1, step))
+        own = slice(self._hosted.start, self._hosted.stop)
+        return self.batch_of(index[own], flipped[own], max(0, self.honest - self._hosted.start))
 
     def batch_of(self, index: NDArray[np.int64], flipped: NDArray[np.bool_], clean: int) -> tuple[Tensor, Tensor]:
         """Images and labels of the samples in ``index``; from row number ``clean`` on, labels are the wrong ones."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from kappaguard.rules import native as kernels
 from kappaguard.training import native
 
 if TYPE_CHECKING:
@@ -52,6 +53,15 @@ def require_range(t: int, length: float, n: int, dtype: torch.dtype) -> None:
 
     if not length < torch.finfo(dtype).max ** 0.5 / n:
         raise Diverged(t)
+
+
+def length_of(vector: Tensor) -> float:
+    """||vector||, in float64."""
+    import torch
+
+    if vector.device.type == "cpu" and kernels.applies(row := vector.numpy()[None]):
+        return math.sqrt(kernels.squared_lengths(row)[0])
+    return float(on_server(vector).norm(dtype=torch.float64))
 
 
 def descend(t: int, theta: Tensor, aggregate: Tensor, rate: float) -> None:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager, nullcontext
 from functools import cache
+from itertools import pairwise
 from typing import Any, TypeVar
 
 from kappaguard.rules.native import thread_count
@@ -20,20 +21,38 @@ T = TypeVar("T")
 
 @cache
 def _pool(process: int) -> ThreadPoolExecutor:
-    """One pool per process: threads do not survive a fork."""
+    """Helpers, one pool per process: threads do not survive a fork."""
     import torch
 
     del process
-    return ThreadPoolExecutor(thread_count(), "kappaguard-training", initializer=lambda: torch.set_num_threads(1))
+    helpers = max(1, thread_count() - 1)
+    return ThreadPoolExecutor(helpers, "kappaguard-training", initializer=lambda: torch.set_num_threads(1))
 
 
-def over_ranges(count: int, work: Callable[[int, int], T], device: str) -> list[T]:
-    """The results of work(begin, end) over ranges that together cover 0 .. count; one range unless on a CPU."""
+def over_ranges(
+    count: int, work: Callable[[int, int], T], device: str, meanwhile: Callable[[], None] | None = None
+) -> list[T]:
+    """The results of work(begin, end) over ranges that together cover 0 .. count; one range unless on a CPU.
+
+    ``meanwhile`` is begun by a thread that is ready, if there are several, and not waited for. The last range, which
+    is never the shortest, is this thread's own: it begins at once.
+    """
     parts = min(thread_count(), count) if device == "cpu" else 1
     if parts <= 1:
         return [work(0, count)]
+    import torch
+
     bounds = [count * part // parts for part in range(parts + 1)]
-    return list(_pool(os.getpid()).map(work, bounds[:-1], bounds[1:]))
+    pool = _pool(os.getpid())
+    others = [pool.submit(work, *ends) for ends in pairwise(bounds[:-1])]
+    if meanwhile is not None:
+        pool.submit(meanwhile)
+    try:
+        with undivided(device) if torch.get_num_threads() > 1 else nullcontext():
+            last = work(*bounds[-2:])
+    finally:
+        wait(others)
+    return [*(other.result() for other in others), last]
 
 
 @cache

@@ -45,6 +45,62 @@ static int NAME(gram)(const REAL *x, long n, long d, long begin, long end, const
     return 0;
 }
 
+/* The means of `count` columns. */
+static CLONES void NAME(means_of)(const REAL *restrict x, long n, long d, long count, REAL *restrict means)
+{
+    memset(means, 0, sizeof(REAL) * (size_t)count);
+    long row = 0;
+    for (; row + 4 <= n; row += 4) {
+        const REAL *restrict a = x + row * d, *restrict b = a + d, *restrict c = b + d, *restrict e = c + d;
+        for (long k = 0; k < count; ++k)
+            means[k] += (a[k] + b[k]) + (c[k] + e[k]);
+    }
+    for (; row < n; ++row)
+        for (long k = 0; k < count; ++k)
+            means[k] += x[row * d + k];
+    for (long k = 0; k < count; ++k)
+        means[k] /= (REAL)n;
+}
+
+/* The standard deviations of the columns of a block whose means are zero, with divisor n - 1. */
+static CLONES void NAME(deviations_of)(const double *restrict block, long n, long span, long count,
+                                       REAL *restrict deviations)
+{
+    double squares[MAX_SPAN] = {0};
+    for (long row = 0; row < n; ++row)
+        for (long k = 0; k < count; ++k)
+            squares[k] += block[row * span + k] * block[row * span + k];
+    for (long k = 0; k < count; ++k)
+        deviations[k] = (REAL)sqrt(squares[k] / (double)(n - 1));
+}
+
+/* The lower triangle of the Gram matrix of n rows less their mean and of a direction that follows from them, the
+ * deviations or minus the mean; and these two themselves, all in one pass. */
+static int NAME(gram_along)(const REAL *x, long n, long d, long begin, long end, int deviation, REAL *means,
+                            REAL *directions, double *out)
+{
+    long span = span_for(n + 2);
+    double *block = aligned_alloc(64, sizeof(double) * (size_t)((n + 2) * span));
+    if (!block)
+        return -1;
+    double *origin = block + (n + 1) * span;
+    for (long start = begin; start < end; start += span) {
+        long count = end - start < span ? end - start : span;
+        NAME(means_of)(x + start, n, d, count, means + start);
+        long width = NAME(widen)(means, 1, d, start, start + count, span, NULL, origin);
+        NAME(widen)(x, n, d, start, end, span, origin, block);
+        if (deviation)
+            NAME(deviations_of)(block, n, span, count, directions + start);
+        else
+            for (long k = start; k < start + count; ++k)
+                directions[k] = -means[k];
+        NAME(widen)(directions, 1, d, start, start + count, span, NULL, block + n * span);
+        accumulate_gram(block, n + 1, span, width, out);
+    }
+    free(block);
+    return 0;
+}
+
 /* Squared distances of the listed pairs of rows, from differences: no cancellation. */
 static int NAME(pairs)(const REAL *x, long n, long d, long begin, long end, const int *pairs, long count, double *out)
 {

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from kappaguard.rules.arrays import Array
 from kappaguard.rules.errors import InputError
 from kappaguard.search.attacks.base import Action, Aggregation, Attack, Total, mean_of, repeated, require_honest, whole
-from kappaguard.search.attacks.line import reduced_for, strongest
+from kappaguard.search.attacks.line import needs_origin, reduced_for, strongest
+from kappaguard.search.attacks.reduced import Sight, in_one_pass
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,8 @@ class Directed(Attack):
 
     eta: float | None = None
     positive: bool = False
+    deviation: ClassVar[bool | None] = None
+    """True says that the direction is the standard deviation per coordinate, False that it is minus the mean."""
 
     def __post_init__(self) -> None:
         if self.eta is not None and not math.isfinite(self.eta):
@@ -53,13 +56,23 @@ class Directed(Attack):
     ) -> Action:
         """The mean plus eta times the direction, f times."""
         require_honest(honest, f)
-        mean = mean_of(honest)
-        direction = self.direction(honest, mean)
         if self.eta is not None or f == 0:
-            return Action(repeated(mean + (self.eta or 0.0) * direction, f), eta=self.eta)
+            mean = mean_of(honest)
+            return Action(repeated(mean + (self.eta or 0.0) * self.direction(honest, mean), f), eta=self.eta)
         if rule is None:
             raise InputError(f"{self.name} needs the rule that it attacks, or a fixed eta")
-        reduced = reduced_for(rule, honest, mean, direction, total)
+        mean, direction, reduced = self._seen(honest, rule, total)
         best = strongest(rule, honest, f, mean, direction, total, self.positive, reduced)
-        vectors = repeated(mean + best.eta * direction, f)
-        return Action(vectors, eta=best.eta, error=best.error, beginning=reduced.beginning)
+        vector = best.eta * direction
+        vector += mean
+        return Action(repeated(vector, f), eta=best.eta, error=best.error, beginning=reduced.beginning)
+
+    def _seen(self, honest: Array, rule: Aggregation, total: Total) -> Sight:
+        """The mean, the direction, and all in few coordinates; in one pass if that is possible."""
+        if self.deviation is not None and total is whole and not needs_origin(rule):
+            sight = in_one_pass(honest, self.deviation)
+            if sight is not None:
+                return sight
+        mean = mean_of(honest)
+        direction = self.direction(honest, mean)
+        return Sight(mean, direction, reduced_for(rule, honest, mean, direction, total))

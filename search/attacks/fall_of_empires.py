@@ -14,6 +14,7 @@ class FallOfEmpires(Directed):
     """All Byzantine workers send (1 - eta) mean: a = -mean (paper; Xie et al. 2020)."""
 
     name: ClassVar[str] = "foe"
+    deviation: ClassVar[bool | None] = False
 
     def direction(self, honest: Array, mean: Array) -> Array:
         """Minus the mean."""

@@ -77,8 +77,12 @@ def strongest(
 
 def reduced_for(rule: Aggregation, honest: Array, mean: Array, direction: Array, total: Total = whole) -> Reduced:
     """All in few coordinates, with the origin if the rule can see it."""
-    origin = not isinstance(rule, Rule) or not rule.traits.translates
-    return reduce(honest, mean, direction, total, origin)
+    return reduce(honest, mean, direction, total, needs_origin(rule))
+
+
+def needs_origin(rule: Aggregation) -> bool:
+    """Whether the rule may tell vectors from the same vectors moved elsewhere."""
+    return not isinstance(rule, Rule) or not rule.traits.translates
 
 
 def error_at(

@@ -17,6 +17,7 @@ class LittleIsEnough(Directed):
     """
 
     name: ClassVar[str] = "alie"
+    deviation: ClassVar[bool | None] = True
 
     def direction(self, honest: Array, mean: Array) -> Array:
         """The coordinate-wise standard deviation."""

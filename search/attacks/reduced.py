@@ -9,6 +9,7 @@ coordinates follow from the eigenvectors of their Gram matrix about the mean, an
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,20 +97,53 @@ def _pairs(points: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(equal, 0.0, distances)
 
 
+class Sight(NamedTuple):
+    """The honest mean, a direction, and all in few coordinates."""
+
+    mean: Array
+    direction: Array
+    reduced: Reduced
+
+
+def in_one_pass(honest: Array, deviation: bool) -> Sight | None:
+    """All at once for the coordinate-wise standard deviation as direction, or minus the mean; without the origin.
+
+    None where the compiled kernel does not apply, or digits would be lost.
+    """
+    x, back = enter(honest)
+    if not native.applies(x) or len(x) < 2:
+        return None
+    mean, direction, gram = native.gram_along(x, deviation)
+    distances = _distances(gram, len(x))
+    if distances is None:
+        return None
+    beginning = Beginning(mean, gram[:-1, :-1])
+    return Sight(back(mean), back(direction), _in_coordinates(gram, distances, beginning))
+
+
 def reduce(honest: Array, mean: Array, direction: Array, total: Total = whole, origin: bool = True) -> Reduced:
     """The coordinates of honest vectors (m, d), a direction (d,) and the origin if asked for, from one pass."""
     known = _inner_products(honest, mean, direction, origin) if total is whole else None
-    gram, distances = known or _from_distances(honest, mean, direction, total, origin)
-    m = honest.shape[0]
+    if known is None:
+        return _in_coordinates(*_from_distances(honest, mean, direction, total, origin))
+    gram, distances = known
+    m = len(distances)
+    return _in_coordinates(gram, distances, Beginning(enter(mean)[0], gram[:m, :m]))
+
+
+def _in_coordinates(
+    gram: NDArray[np.float64], distances: NDArray[np.float64], beginning: Beginning | None = None
+) -> Reduced:
+    """From the inner products of the honest vectors, the direction and perhaps the origin."""
+    m = len(distances)
     scale = _scales(gram.diagonal(), m)
     values, vectors = np.linalg.eigh(gram / scale[:, None] / scale)
     kept = values > NEGLIGIBLE * max(float(values[-1]), 0.0)
     if not np.any(kept):
         kept[-1] = True
     coordinates = scale[:, None] * vectors[:, kept] * np.sqrt(np.maximum(values[kept], 0.0))
-    beginning = None if known is None else Beginning(enter(mean)[0], gram[:m, :m])
-    last = coordinates[m + 1] if origin else None
-    return Reduced(coordinates[:m], coordinates[m], last, distances, beginning)
+    origin = coordinates[m + 1] if len(gram) > m + 1 else None
+    return Reduced(coordinates[:m], coordinates[m], origin, distances, beginning)
 
 
 def _scales(squares: NDArray[np.float64], m: int) -> NDArray[np.float64]:
@@ -132,17 +166,22 @@ def _inner_products(honest: Array, mean: Array, direction: Array, origin: bool) 
     (x, _), (centre, _), (along, _) = enter(honest), enter(mean), enter(direction)
     if not native.applies(x):
         return None
-    m = len(x)
     gram = native.gram_about(x, centre, np.stack([along, -centre]) if origin else along[None])
+    distances = _distances(gram, len(x))
+    return None if distances is None else (gram, distances)
+
+
+def _distances(gram: NDArray[np.float64], m: int) -> NDArray[np.float64] | None:
+    """Of the honest vectors, from inner products about their mean; None if digits would be lost."""
     squares = gram.diagonal()
     if not np.all((squares == 0) | ((squares > SAFE_LEAST) & (squares < SAFE_MOST))):
         return None
     sums = squares[:m, None] + squares[:m]
-    distances = sums - 2 * gram[:m, :m]
+    distances: NDArray[np.float64] = sums - 2 * gram[:m, :m]
     np.fill_diagonal(distances, 0.0)
     if np.any((distances < native.CANCELLED * sums) & ~np.eye(m, dtype=np.bool_)):
         return None
-    return gram, distances
+    return distances
 
 
 def _from_distances(honest: Array, mean: Array, direction: Array, total: Total, origin: bool) -> Pairs:

@@ -23,7 +23,7 @@ from kappaguard.training.distributed import measure
 from kappaguard.training.distributed.cloud import aggregate, attackable, require_shardable
 from kappaguard.training.distributed.group import Group, slice_of
 from kappaguard.training.measure import due, slope
-from kappaguard.training.messages import Diverged, descend, on_server, require_range, send
+from kappaguard.training.messages import Diverged, descend, length_of, on_server, require_range, send
 from kappaguard.training.problem import Problem
 from kappaguard.training.randomness import reseeded
 from kappaguard.training.threads import undivided
@@ -101,7 +101,7 @@ class DistributedTraining:
         drawn = require_shardable(reseeded(self.rule, settings.seed, 5, t))
         mine = aggregate(drawn, shard, group.total).to(theta)
         whole = group.gather(mine, d)
-        length = float(on_server(whole).norm(dtype=torch.float64))
+        length = length_of(whole)
         if not np.isfinite(length):
             raise Diverged(t)
         hosted = group.part(self.problem.workers)
