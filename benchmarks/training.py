@@ -48,7 +48,7 @@ RULES = {"nnm+cwtm": ("TrMean", True), "nnm+krum": ("Krum", True), "gm": ("Geome
 ATTACKS = {"sf": "SignFlipping", "alie": "Optimal_ALittleIsEnough", "foe": "Optimal_InnerProductManipulation"}
 TARGETS = {"sf": 3.0, "alie": 20.0, "foe": 20.0}
 NETWORKS = ("paper", "byzfl")
-OURS_PER_BLOCK = 8
+OURS_PER_BLOCK = 24
 
 
 class PaperNetwork(nn.Module):
@@ -233,7 +233,7 @@ def main() -> None:
     parser.add_argument("--networks", nargs="+", choices=NETWORKS, default=NETWORKS)
     parser.add_argument("--rules", nargs="+", choices=list(RULES), default=list(RULES))
     parser.add_argument("--attacks", nargs="+", choices=list(ATTACKS), default=list(ATTACKS))
-    parser.add_argument("--blocks", type=int, default=10, help="each has eight steps of ours and one or two of ByzFL's")
+    parser.add_argument("--blocks", type=int, default=10, help="each has 24 steps of ours and one or two of ByzFL's")
     parser.add_argument("--markdown", help="write the table to this file")
     arguments = parser.parse_args()
     console = Console(width=140)

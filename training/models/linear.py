@@ -38,7 +38,8 @@ class Linear(Layer):
 
         weight, bias = parameters
         flat = x.reshape(len(x), -1)
-        return torch.addmm(bias, flat, weight.t()), (flat, tuple(x.shape))
+        found = native.product(flat, weight, bias, transposed=True)
+        return torch.addmm(bias, flat, weight.t()) if found is None else found, (flat, tuple(x.shape))
 
     def backward(
         self,
@@ -57,4 +58,7 @@ class Linear(Layer):
             grouped = gradient.view(run.workers, -1, self.outputs)
             torch.bmm(grouped.transpose(1, 2), flat.view(run.workers, -1, flat.shape[1]), out=out[0])
             out[1].copy_(grouped.sum(dim=1))
-        return None if first else (gradient @ parameters[0]).view(shape)
+        if first:
+            return None
+        back = native.product(gradient, parameters[0])
+        return (gradient @ parameters[0] if back is None else back).view(shape)

@@ -195,7 +195,7 @@ static int run_linear(Connected layer, const float *d, const float *x, float *we
     prepared.wild = (uint32_t *)(prepared.terms + samples * OUTPUTS_PER_BLOCK);
     for (Py_ssize_t worker = 0; worker < layer.workers; ++worker) {
 #ifdef WIDE
-        if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+        if (is_wide())
             one_worker_wide(layer, d, x, &prepared, weights, biases);
         else
 #endif
@@ -207,4 +207,175 @@ static int run_linear(Connected layer, const float *d, const float *x, float *we
     }
     free(prepared.packed);
     return 0;
+}
+
+/* Products D R of a matrix of which many numbers are zero, D of (samples, inner), with R of (inner, wide), in the same
+ * manner: the gradients of a layer's inputs, with R = W, and behind a rectifier its outputs, with R the transpose of W. A
+ * row of the product is a sum of multiples of rows of R, one for each nonzero number of D. A block of rows of R is cut
+ * into panels, each of which serves all samples while it is in the innermost cache. */
+typedef struct {
+    Py_ssize_t samples, inner, wide;
+    int transposed; /* R lies in memory as (wide, inner) */
+} Product;
+
+typedef struct {
+    float *packed, *sums;
+    Term *terms;
+    uint32_t *counts, *wild;
+} ProductRoom;
+
+/* Whether so many numbers of D are zero that this is worth it: what is left costs more than in a dense product. */
+static CLONES int is_sparse(const float *restrict d, Py_ssize_t count)
+{
+    Py_ssize_t zeros = 0;
+    for (Py_ssize_t k = 0; k < count; ++k)
+        zeros += d[k] == 0;
+    return zeros >= count / 3;
+}
+
+/* `count` rows of R from row `first` on as panels of (count, vectors, LANES). What fills up rows of a transposed R is
+ * zero from the start. */
+INLINE void pack_rows(Product product, const float *restrict r, Py_ssize_t first, Py_ssize_t count,
+                      float *restrict packed)
+{
+    if (!product.transposed) {
+        pack_panels((Connected){1, count, product.wide, 0}, r + first * product.wide, packed);
+        return;
+    }
+    for (Py_ssize_t from = 0; from < product.wide;) {
+        Panel panel = panel_from(from, product.wide);
+        Py_ssize_t apart = panel.vectors * LANES;
+        for (Py_ssize_t column = 0; column < panel.width; ++column)
+            for (Py_ssize_t row = 0; row < count; ++row)
+                packed[row * apart + column] = r[(from + column) * product.inner + first + row];
+        packed += count * apart;
+        from += apart;
+    }
+}
+
+/* Which rows of R hold an infinity or a NaN. */
+INLINE void find_wild_rows(Product product, const float *packed, Py_ssize_t count, uint32_t *wild)
+{
+    memset(wild, 0, sizeof(uint32_t) * (size_t)count);
+    for (Py_ssize_t from = 0; from < product.wide;) {
+        Py_ssize_t apart = panel_from(from, product.wide).vectors * LANES;
+        for (Py_ssize_t row = 0; row < count; ++row, packed += apart) {
+            uint32_t found;
+            find_wild((Connected){1, 1, apart, 0}, packed, &found);
+            wild[row] |= found;
+        }
+        from += apart;
+    }
+}
+
+/* The terms of every sample within `count` columns from the first one of `d` on. */
+INLINE void list_columns(Product product, const float *restrict d, Py_ssize_t count, const uint32_t *restrict wild,
+                         Term *restrict terms, uint32_t *restrict counts)
+{
+    for (Py_ssize_t sample = 0; sample < product.samples; ++sample, d += product.inner, terms += OUTPUTS_PER_BLOCK) {
+        Py_ssize_t end = 0;
+        for (Py_ssize_t column = 0; column < count; ++column) {
+            uint32_t pattern;
+            memcpy(&pattern, d + column, sizeof pattern);
+            terms[end].factor = d[column];
+            terms[end].sample = (uint32_t)column;
+            end += ((pattern << 1) | wild[column]) != 0;
+        }
+        counts[sample] = (uint32_t)end;
+    }
+}
+
+/* One panel of all rows of the product, which are `apart`. */
+INLINE void add_panel(Py_ssize_t samples, const float *restrict packed, const Term *restrict terms,
+                      const uint32_t *restrict counts, int vectors, float *restrict out, Py_ssize_t apart, int hold)
+{
+    for (Py_ssize_t sample = 0; sample < samples; ++sample, terms += OUTPUTS_PER_BLOCK, out += apart) {
+        lanes sums[PANEL];
+        for (int k = 0; k < vectors; ++k)
+            sums[k] = *(const lanes *)(out + LANES * k);
+        for (uint32_t term = 0; term < counts[sample]; ++term) {
+            const float *restrict seen = packed + (Py_ssize_t)terms[term].sample * vectors * LANES;
+            lanes factor = terms[term].factor - (lanes){0};
+            HOLD(hold, factor);
+            for (int k = 0; k < vectors; ++k)
+                sums[k] += factor * *(const lanes *)(seen + LANES * k);
+        }
+        for (int k = 0; k < vectors; ++k)
+            *(lanes *)(out + LANES * k) = sums[k];
+    }
+}
+
+#define PANEL_OF(number)                                                                             \
+    case number:                                                                                     \
+        add_panel(product.samples, packed, room.terms, room.counts, number, sums, apart, hold);      \
+        break
+INLINE void all_blocks(Product product, const float *d, const float *r, ProductRoom room, int hold)
+{
+    Py_ssize_t apart = padded(product.wide);
+    for (Py_ssize_t first = 0; first < product.inner; first += OUTPUTS_PER_BLOCK) {
+        Py_ssize_t left = product.inner - first, count = left < OUTPUTS_PER_BLOCK ? left : OUTPUTS_PER_BLOCK;
+        pack_rows(product, r, first, count, room.packed);
+        find_wild_rows(product, room.packed, count, room.wild);
+        list_columns(product, d + first, count, room.wild, room.terms, room.counts);
+        for (Py_ssize_t from = 0; from < product.wide;) {
+            Panel panel = panel_from(from, product.wide);
+            const float *packed = room.packed + count * from;
+            float *sums = room.sums + from;
+            switch (panel.vectors) {
+                PANEL_OF(1);
+                PANEL_OF(2);
+                PANEL_OF(3);
+                PANEL_OF(4);
+                PANEL_OF(5);
+                PANEL_OF(6);
+                PANEL_OF(7);
+                PANEL_OF(8);
+                PANEL_OF(9);
+            default:
+                add_panel(product.samples, packed, room.terms, room.counts, PANEL, sums, apart, hold);
+            }
+            from += panel.vectors * LANES;
+        }
+    }
+}
+
+#ifdef WIDE
+static WIDE void all_blocks_wide(Product product, const float *d, const float *r, ProductRoom room)
+{
+    all_blocks(product, d, r, room, 1);
+}
+#endif
+
+static void all_blocks_plain(Product product, const float *d, const float *r, ProductRoom room)
+{
+    all_blocks(product, d, r, room, 0);
+}
+
+/* Every row of out is one of D R, plus `start`. */
+static int run_product(Product product, const float *d, const float *r, const float *start, float *out)
+{
+    Py_ssize_t apart = padded(product.wide);
+    size_t samples = (size_t)product.samples, row = sizeof(float) * (size_t)product.wide;
+    Py_ssize_t sizes[] = {OUTPUTS_PER_BLOCK * apart, product.samples * apart};
+    float *parts[2], *numbers = reserve(sizes, 2, parts);
+    Term *terms = malloc(samples * OUTPUTS_PER_BLOCK * sizeof(Term));
+    uint32_t *counts = malloc((samples + OUTPUTS_PER_BLOCK) * sizeof(uint32_t));
+    int status = numbers && terms && counts ? 0 : -1;
+    if (!status) {
+        ProductRoom room = {parts[0], parts[1], terms, counts, counts + samples};
+        for (Py_ssize_t sample = 0; sample < product.samples; ++sample)
+            memcpy(room.sums + sample * apart, start, row);
+#ifdef WIDE
+        if (is_wide())
+            all_blocks_wide(product, d, r, room);
+        else
+#endif
+            all_blocks_plain(product, d, r, room);
+        for (Py_ssize_t sample = 0; sample < product.samples; ++sample)
+            memcpy(out + sample * product.wide, room.sums + sample * apart, row);
+    }
+    free(counts);
+    free(terms);
+    free(numbers);
+    return status;
 }
