@@ -125,18 +125,22 @@ class Cloud:
         """The cloud of ``mixing @ points``; the rows of the mixing matrix sum to one."""
         total = mixing if self.mixing is None else namespace(mixing).matmul(mixing, self.mixing)
         known = self.__dict__.get("distances")
-        return Cloud(self.base, total, None if known is None else Step(mixing, known))
+        return Cloud(self.base, total, None if known is None else Step(mixing, known), self.beginning)
 
     def combine(self, weights: Array) -> Array:
         """``weights @ points`` for weights of shape (..., n)."""
         if self.mixing is not None:
             weights = namespace(weights).matmul(weights[..., None, :], self.mixing)[..., 0, :]
-        weights, beyond = _representable(weights, self.base)
+        base = self.base
+        if self.beginning is not None and weights.ndim == 1 and native.applies(base):
+            first = len(self.beginning.gram)
+            weights, base = np.append(weights[:first], weights[first:].sum()), base[: first + 1]
+        weights, beyond = _representable(weights, base)
         result, finite = None, False
-        if weights.ndim == 1 and native.applies(self.base):
-            result, finite = native.combine(weights, self.base)
+        if weights.ndim == 1 and native.applies(base):
+            result, finite = native.combine(weights, base)
         if not finite:
-            result = _mix(weights[..., None, :], self.base)[..., 0, :]
+            result = _mix(weights[..., None, :], base)[..., 0, :]
         return result if beyond is None else result + beyond
 
     def select(self, index: Array) -> Array:

@@ -31,21 +31,18 @@ class Network:
         return shapes
 
     @cached_property
-    def _slices(self) -> list[list[tuple[int, int, Shape]]]:
-        """Where each layer's parameters are in the flat vector."""
-        slices, end = [], 0
-        for layer, shape in zip(self.layers, self.shapes, strict=False):
-            own = []
-            for parameter in layer.parameter_shapes(shape):
-                own.append((end, end + math.prod(parameter), parameter))
-                end += math.prod(parameter)
-            slices.append(own)
-        return slices
+    def _parameter_shapes(self) -> list[list[Shape]]:
+        """The shapes of each layer's parameters, in their order in the flat vector."""
+        return [layer.parameter_shapes(shape) for layer, shape in zip(self.layers, self.shapes, strict=False)]
+
+    @cached_property
+    def _sizes(self) -> list[int]:
+        return [math.prod(shape) for own in self._parameter_shapes for shape in own]
 
     @cached_property
     def dimension(self) -> int:
         """The number of parameters."""
-        return max((end for own in self._slices for _, end, _ in own), default=0)
+        return sum(self._sizes)
 
     def initial(self, seed: int) -> Tensor:
         """A flat vector to start from, float64 on the CPU; the same for every device and dtype."""
@@ -77,8 +74,11 @@ class Network:
             if count
         ]
 
-    def _parameters(self, theta: Tensor) -> list[list[Tensor]]:
-        return [[theta[begin:end].view(shape) for begin, end, shape in own] for own in self._slices]
+    def _parameters(self, flat: Tensor) -> list[list[Tensor]]:
+        """Each layer's parameters in vectors of shape (..., d)."""
+        parts = iter(flat.split_with_sizes(self._sizes, dim=-1))
+        batch = flat.shape[:-1]
+        return [[next(parts).view(*batch, *shape) for shape in own] for own in self._parameter_shapes]
 
     def scores(self, theta: Tensor, x: Tensor, run: Pass) -> Tensor:
         """The outputs before the log-softmax, (samples, classes)."""
@@ -102,8 +102,10 @@ class Network:
         gradient: Tensor | None = logs.exp_().scatter_add_(1, labels[:, None], torch.full_like(picked, -1.0))
         assert gradient is not None
         gradient /= samples
+        places = self._parameters(out)
         for index in range(len(self.layers) - 1, -1, -1):
-            places = [out[:, begin:end].view(run.workers, *shape) for begin, end, shape in self._slices[index]]
             assert gradient is not None
-            gradient = self.layers[index].backward(gradient, kept[index], parameters[index], places, run, index == 0)
+            gradient = self.layers[index].backward(
+                gradient, kept[index], parameters[index], places[index], run, index == 0
+            )
         return losses

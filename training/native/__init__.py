@@ -20,7 +20,7 @@ MOST_SAMPLES = 64
 """Of one worker, in a fully connected layer: beyond, torch's product of matrices is as quick as it gets."""
 
 LEAST_SIZE = 64
-"""Of a fully connected layer's inputs and outputs: with fewer, its products are quick in any way."""
+"""Of a fully connected layer's inputs and outputs: with fewer, the gradient of its inputs is quick in any way."""
 
 
 @cache
@@ -134,22 +134,19 @@ def linear(gradient: Tensor, x: Tensor, out: list[Tensor]) -> bool:
     return True
 
 
-def product(x: Tensor, weight: Tensor, start: Tensor | None = None, transposed: bool = False) -> Tensor | None:
-    """``x @ weight``, or ``x @ weight.T`` if transposed, plus the row ``start``, if much of x is zero.
+def linear_inputs(gradient: Tensor, weight: Tensor) -> Tensor | None:
+    """The gradient of a fully connected layer's inputs, ``gradient @ weight``, if a third of its terms or more is zero.
 
-    None where another product is quicker, or the compiled one does not apply.
+    None where torch's product is quicker, or the compiled one does not apply.
     """
     import torch
 
     blocks = _compiled()
-    samples, inner = x.shape
-    wide = weight.shape[0 if transposed else 1]
-    if blocks is None or samples < 1 or min(inner, wide) < LEAST_SIZE:
+    samples, (outputs, inputs) = len(gradient), weight.shape
+    if blocks is None or samples < 1 or min(inputs, outputs) < LEAST_SIZE:
         return None
-    given = (x, weight) if start is None else (x, weight, start)
-    if any(each.dtype != torch.float32 or each.device.type != "cpu" for each in given):
+    if any(each.dtype != torch.float32 or each.device.type != "cpu" for each in (gradient, weight)):
         return None
-    row = torch.zeros(wide, dtype=torch.float32, device="cpu") if start is None else start
-    out = torch.empty((samples, wide), dtype=torch.float32, device="cpu")
-    arrays = [each.contiguous().numpy() for each in (x, weight, row)]
-    return out if blocks.product(samples, inner, wide, transposed, *arrays, out.numpy()) else None
+    out = torch.empty((samples, inputs), dtype=torch.float32, device="cpu")
+    arrays = gradient.contiguous().numpy(), weight.contiguous().numpy(), out.numpy()
+    return out if blocks.linear_inputs(samples, inputs, outputs, *arrays) else None

@@ -386,27 +386,27 @@ static PyObject *linear(PyObject *self, PyObject *args)
     return finish(views, 4, status);
 }
 
-static PyObject *sparse_product(PyObject *self, PyObject *args)
+static PyObject *linear_inputs(PyObject *self, PyObject *args)
 {
-    PyObject *objects[4];
-    Py_buffer views[4];
-    Product product;
+    PyObject *objects[3];
+    Py_buffer views[3];
+    Connected layer = {.workers = 1};
     int status = 0, sparse = 0;
     (void)self;
-    if (!PyArg_ParseTuple(args, "nnnpOOOO", &product.samples, &product.inner, &product.wide, &product.transposed,
-                          &objects[0], &objects[1], &objects[2], &objects[3]) ||
-        check_connected((Connected){1, product.samples, product.inner, product.wide}))
+    if (!PyArg_ParseTuple(args, "nnnOOO", &layer.samples, &layer.inputs, &layer.outputs, &objects[0], &objects[1],
+                          &objects[2]) ||
+        check_connected(layer))
         return NULL;
-    Py_ssize_t sizes[] = {4 * product.samples * product.inner, 4 * product.inner * product.wide, 4 * product.wide,
-                          4 * product.samples * product.wide};
-    if (take_all(views, objects, sizes, 4, 3))
+    Py_ssize_t sizes[] = {4 * layer.samples * layer.outputs, 4 * layer.outputs * layer.inputs,
+                          4 * layer.samples * layer.inputs};
+    if (take_all(views, objects, sizes, 3, 2))
         return NULL;
     Py_BEGIN_ALLOW_THREADS
-    sparse = is_sparse(views[0].buf, product.samples * product.inner);
+    sparse = is_sparse(views[0].buf, layer.samples * layer.outputs);
     if (sparse)
-        status = run_product(product, views[0].buf, views[1].buf, views[2].buf, views[3].buf);
+        status = run_inputs(layer, views[0].buf, views[1].buf, views[2].buf);
     Py_END_ALLOW_THREADS
-    finish_views(views, 4);
+    finish_views(views, 3);
     return status < 0 ? PyErr_NoMemory() : PyBool_FromLong(sparse);
 }
 
@@ -416,7 +416,7 @@ static PyMethodDef methods[] = {
     {"backward", backward, METH_VARARGS, "Every worker's gradients of kernels and biases, and those of the input."},
     {"send", send_messages, METH_VARARGS, "Clips rows, averages them with what was sent; how many, and their squares."},
     {"linear", linear, METH_VARARGS, "Every worker's gradients of a fully connected layer's weights and biases."},
-    {"product", sparse_product, METH_VARARGS, "A matrix product plus a row, if many factors are zero; whether so."},
+    {"linear_inputs", linear_inputs, METH_VARARGS, "The gradients of its inputs, if many terms are zero; whether so."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -19,7 +19,7 @@ typedef struct {
 
 typedef struct {
     float factor;
-    uint32_t sample;
+    uint32_t row;
 } Term;
 
 /* `terms` has room for one block, and the terms of its output k end at ends[k]. A sample is wild if it holds an
@@ -76,7 +76,7 @@ INLINE void list_terms(Connected layer, const float *restrict d, Py_ssize_t coun
         for (Py_ssize_t sample = 0; sample < layer.samples; ++sample) {
             uint32_t pattern;
             terms[end].factor = d[sample * layer.outputs + output];
-            terms[end].sample = (uint32_t)sample;
+            terms[end].row = (uint32_t)sample;
             memcpy(&pattern, &d[sample * layer.outputs + output], sizeof pattern);
             end += ((pattern << 1) | wild[sample]) != 0; /* neither 0 nor -0 */
         }
@@ -93,7 +93,7 @@ INLINE void add_terms(const float *restrict packed, const Term *restrict terms, 
     for (int k = 0; k < vectors; ++k)
         sums[k] = (lanes){0};
     for (Py_ssize_t term = 0; term < count; ++term) {
-        const float *restrict seen = packed + (Py_ssize_t)terms[term].sample * vectors * LANES;
+        const float *restrict seen = packed + (Py_ssize_t)terms[term].row * vectors * LANES;
         lanes factor = terms[term].factor - (lanes){0};
         HOLD(hold, factor);
         for (int k = 0; k < vectors; ++k)
@@ -209,20 +209,14 @@ static int run_linear(Connected layer, const float *d, const float *x, float *we
     return 0;
 }
 
-/* Products D R of a matrix of which many numbers are zero, D of (samples, inner), with R of (inner, wide), in the same
- * manner: the gradients of a layer's inputs, with R = W, and behind a rectifier its outputs, with R the transpose of W. A
- * row of the product is a sum of multiples of rows of R, one for each nonzero number of D. A block of rows of R is cut
- * into panels, each of which serves all samples while it is in the innermost cache. */
-typedef struct {
-    Py_ssize_t samples, inner, wide;
-    int transposed; /* R lies in memory as (wide, inner) */
-} Product;
-
+/* The gradients of the layer's inputs, dX = D W, in the same manner: a row of dX is a sum of multiples of rows of W, one
+ * for each nonzero number of D. A block of rows of W is cut into panels, each of which serves all samples while it is in
+ * the innermost cache. Here `samples` are those of all workers. */
 typedef struct {
     float *packed, *sums;
     Term *terms;
     uint32_t *counts, *wild;
-} ProductRoom;
+} InputRoom;
 
 /* Whether so many numbers of D are zero that this is worth it: what is left costs more than in a dense product. */
 static CLONES int is_sparse(const float *restrict d, Py_ssize_t count)
@@ -233,59 +227,24 @@ static CLONES int is_sparse(const float *restrict d, Py_ssize_t count)
     return zeros >= count / 3;
 }
 
-/* `count` rows of R from row `first` on as panels of (count, vectors, LANES). What fills up rows of a transposed R is
- * zero from the start. */
-INLINE void pack_rows(Product product, const float *restrict r, Py_ssize_t first, Py_ssize_t count,
-                      float *restrict packed)
-{
-    if (!product.transposed) {
-        pack_panels((Connected){1, count, product.wide, 0}, r + first * product.wide, packed);
-        return;
-    }
-    for (Py_ssize_t from = 0; from < product.wide;) {
-        Panel panel = panel_from(from, product.wide);
-        Py_ssize_t apart = panel.vectors * LANES;
-        for (Py_ssize_t column = 0; column < panel.width; ++column)
-            for (Py_ssize_t row = 0; row < count; ++row)
-                packed[row * apart + column] = r[(from + column) * product.inner + first + row];
-        packed += count * apart;
-        from += apart;
-    }
-}
-
-/* Which rows of R hold an infinity or a NaN. */
-INLINE void find_wild_rows(Product product, const float *packed, Py_ssize_t count, uint32_t *wild)
-{
-    memset(wild, 0, sizeof(uint32_t) * (size_t)count);
-    for (Py_ssize_t from = 0; from < product.wide;) {
-        Py_ssize_t apart = panel_from(from, product.wide).vectors * LANES;
-        for (Py_ssize_t row = 0; row < count; ++row, packed += apart) {
-            uint32_t found;
-            find_wild((Connected){1, 1, apart, 0}, packed, &found);
-            wild[row] |= found;
-        }
-        from += apart;
-    }
-}
-
-/* The terms of every sample within `count` columns from the first one of `d` on. */
-INLINE void list_columns(Product product, const float *restrict d, Py_ssize_t count, const uint32_t *restrict wild,
+/* The terms of every sample within `count` outputs from the first one of `d` on; a term's row is that of W. */
+INLINE void list_outputs(Connected layer, const float *restrict d, Py_ssize_t count, const uint32_t *restrict wild,
                          Term *restrict terms, uint32_t *restrict counts)
 {
-    for (Py_ssize_t sample = 0; sample < product.samples; ++sample, d += product.inner, terms += OUTPUTS_PER_BLOCK) {
+    for (Py_ssize_t sample = 0; sample < layer.samples; ++sample, d += layer.outputs, terms += OUTPUTS_PER_BLOCK) {
         Py_ssize_t end = 0;
-        for (Py_ssize_t column = 0; column < count; ++column) {
+        for (Py_ssize_t output = 0; output < count; ++output) {
             uint32_t pattern;
-            memcpy(&pattern, d + column, sizeof pattern);
-            terms[end].factor = d[column];
-            terms[end].sample = (uint32_t)column;
-            end += ((pattern << 1) | wild[column]) != 0;
+            memcpy(&pattern, d + output, sizeof pattern);
+            terms[end].factor = d[output];
+            terms[end].row = (uint32_t)output;
+            end += ((pattern << 1) | wild[output]) != 0;
         }
         counts[sample] = (uint32_t)end;
     }
 }
 
-/* One panel of all rows of the product, which are `apart`. */
+/* One panel of all rows of dX, which are `apart`. */
 INLINE void add_panel(Py_ssize_t samples, const float *restrict packed, const Term *restrict terms,
                       const uint32_t *restrict counts, int vectors, float *restrict out, Py_ssize_t apart, int hold)
 {
@@ -294,7 +253,7 @@ INLINE void add_panel(Py_ssize_t samples, const float *restrict packed, const Te
         for (int k = 0; k < vectors; ++k)
             sums[k] = *(const lanes *)(out + LANES * k);
         for (uint32_t term = 0; term < counts[sample]; ++term) {
-            const float *restrict seen = packed + (Py_ssize_t)terms[term].sample * vectors * LANES;
+            const float *restrict seen = packed + (Py_ssize_t)terms[term].row * vectors * LANES;
             lanes factor = terms[term].factor - (lanes){0};
             HOLD(hold, factor);
             for (int k = 0; k < vectors; ++k)
@@ -307,18 +266,20 @@ INLINE void add_panel(Py_ssize_t samples, const float *restrict packed, const Te
 
 #define PANEL_OF(number)                                                                             \
     case number:                                                                                     \
-        add_panel(product.samples, packed, room.terms, room.counts, number, sums, apart, hold);      \
+        add_panel(layer.samples, packed, room.terms, room.counts, number, sums, apart, hold);        \
         break
-INLINE void all_blocks(Product product, const float *d, const float *r, ProductRoom room, int hold)
+INLINE void all_inputs(Connected layer, const float *d, const float *weights, InputRoom room, int hold)
 {
-    Py_ssize_t apart = padded(product.wide);
-    for (Py_ssize_t first = 0; first < product.inner; first += OUTPUTS_PER_BLOCK) {
-        Py_ssize_t left = product.inner - first, count = left < OUTPUTS_PER_BLOCK ? left : OUTPUTS_PER_BLOCK;
-        pack_rows(product, r, first, count, room.packed);
-        find_wild_rows(product, room.packed, count, room.wild);
-        list_columns(product, d + first, count, room.wild, room.terms, room.counts);
-        for (Py_ssize_t from = 0; from < product.wide;) {
-            Panel panel = panel_from(from, product.wide);
+    Py_ssize_t apart = padded(layer.inputs);
+    for (Py_ssize_t first = 0; first < layer.outputs; first += OUTPUTS_PER_BLOCK) {
+        Py_ssize_t left = layer.outputs - first, count = left < OUTPUTS_PER_BLOCK ? left : OUTPUTS_PER_BLOCK;
+        Connected block = {.samples = count, .inputs = layer.inputs};
+        const float *rows = weights + first * layer.inputs;
+        pack_panels(block, rows, room.packed);
+        find_wild(block, rows, room.wild);
+        list_outputs(layer, d + first, count, room.wild, room.terms, room.counts);
+        for (Py_ssize_t from = 0; from < layer.inputs;) {
+            Panel panel = panel_from(from, layer.inputs);
             const float *packed = room.packed + count * from;
             float *sums = room.sums + from;
             switch (panel.vectors) {
@@ -332,7 +293,7 @@ INLINE void all_blocks(Product product, const float *d, const float *r, ProductR
                 PANEL_OF(8);
                 PANEL_OF(9);
             default:
-                add_panel(product.samples, packed, room.terms, room.counts, PANEL, sums, apart, hold);
+                add_panel(layer.samples, packed, room.terms, room.counts, PANEL, sums, apart, hold);
             }
             from += panel.vectors * LANES;
         }
@@ -340,39 +301,35 @@ INLINE void all_blocks(Product product, const float *d, const float *r, ProductR
 }
 
 #ifdef WIDE
-static WIDE void all_blocks_wide(Product product, const float *d, const float *r, ProductRoom room)
+static WIDE void all_inputs_wide(Connected layer, const float *d, const float *weights, InputRoom room)
 {
-    all_blocks(product, d, r, room, 1);
+    all_inputs(layer, d, weights, room, 1);
 }
 #endif
 
-static void all_blocks_plain(Product product, const float *d, const float *r, ProductRoom room)
+static void all_inputs_plain(Connected layer, const float *d, const float *weights, InputRoom room)
 {
-    all_blocks(product, d, r, room, 0);
+    all_inputs(layer, d, weights, room, 0);
 }
 
-/* Every row of out is one of D R, plus `start`. */
-static int run_product(Product product, const float *d, const float *r, const float *start, float *out)
+static int run_inputs(Connected layer, const float *d, const float *weights, float *out)
 {
-    Py_ssize_t apart = padded(product.wide);
-    size_t samples = (size_t)product.samples, row = sizeof(float) * (size_t)product.wide;
-    Py_ssize_t sizes[] = {OUTPUTS_PER_BLOCK * apart, product.samples * apart};
+    Py_ssize_t apart = padded(layer.inputs), sizes[] = {OUTPUTS_PER_BLOCK * apart, layer.samples * apart};
+    size_t samples = (size_t)layer.samples;
     float *parts[2], *numbers = reserve(sizes, 2, parts);
     Term *terms = malloc(samples * OUTPUTS_PER_BLOCK * sizeof(Term));
     uint32_t *counts = malloc((samples + OUTPUTS_PER_BLOCK) * sizeof(uint32_t));
     int status = numbers && terms && counts ? 0 : -1;
     if (!status) {
-        ProductRoom room = {parts[0], parts[1], terms, counts, counts + samples};
-        for (Py_ssize_t sample = 0; sample < product.samples; ++sample)
-            memcpy(room.sums + sample * apart, start, row);
+        InputRoom room = {parts[0], parts[1], terms, counts, counts + samples};
 #ifdef WIDE
         if (is_wide())
-            all_blocks_wide(product, d, r, room);
+            all_inputs_wide(layer, d, weights, room);
         else
 #endif
-            all_blocks_plain(product, d, r, room);
-        for (Py_ssize_t sample = 0; sample < product.samples; ++sample)
-            memcpy(out + sample * product.wide, room.sums + sample * apart, row);
+            all_inputs_plain(layer, d, weights, room);
+        for (Py_ssize_t sample = 0; sample < layer.samples; ++sample)
+            memcpy(out + sample * layer.inputs, room.sums + sample * apart, sizeof(float) * (size_t)layer.inputs);
     }
     free(counts);
     free(terms);
