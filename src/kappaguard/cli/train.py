@@ -82,7 +82,6 @@ def train(
         if key not in ("preset", "out", "resume", "replay", "as_json") and value is not None
     }
     from kappaguard.rules.errors import InputError
-    from kappaguard.training.configuration import preset as preset_named
     from kappaguard.training.folder import Folder
 
     if clip is not None:
@@ -100,12 +99,21 @@ def train(
             typer.echo(f"{resume} has no checkpoint: the run begins again", err=True)
         training = _build(configuration)
     else:
-        configuration = preset_named(preset or "digits").with_values(given)
+        configuration = _configured(preset or "digits", given)
         training = _build(configuration)
         folder = Folder.create(out, f"{preset or 'digits'}-{slug(configuration)}", configuration)
         _draw_split(training.problem, configuration, folder)
     result = _run(training, configuration, folder)
     _tell(configuration, folder, result, 1, as_json)
+
+
+def _configured(preset: str, given: dict[str, Any]) -> Configuration:
+    from kappaguard.training.configuration import preset as preset_named
+    from kappaguard.training.idle import refuse_idle
+
+    configuration = preset_named(preset).with_values(given)
+    refuse_idle(given, configuration)
+    return configuration
 
 
 def _tell(configuration: Configuration, folder: Any, result: Result, processes: int, as_json: bool) -> None:
@@ -143,11 +151,10 @@ def _spread(preset: str, given: dict[str, Any], out: Path, resume: Path | None, 
 
     if not launched():
         return False
-    from kappaguard.training.configuration import preset as preset_named
     from kappaguard.training.distributed.run import RankLost, run_distributed
     from kappaguard.training.folder import Folder
 
-    configuration = preset_named(preset).with_values(given) if resume is None else Folder.existing(resume)[1]
+    configuration = _configured(preset, given) if resume is None else Folder.existing(resume)[1]
     try:
         name = f"{preset}-{slug(configuration)}"
         done = run_distributed(

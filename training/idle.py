@@ -1,0 +1,37 @@
+"""Settings that say nothing in a given run: who asks for one of them is told so, instead of being left to believe it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kappaguard.rules.errors import InputError
+from kappaguard.training.configuration import Configuration
+from kappaguard.training.slack import NAMES
+
+OF_QUADRATICS = ("dimension", "smoothness", "condition", "heterogeneity", "sigma", "distance")
+OF_DATA = ("dataset", "data_dir", "samples", "batch", "l2", "split", "alpha")
+
+
+def refuse_idle(asked: Iterable[str], configuration: Configuration) -> None:
+    """Every setting that was asked for must have a meaning in the run."""
+    for name in asked:
+        reason = _reason(name, configuration)
+        if reason is not None:
+            raise InputError(f"{name} has no meaning here: {reason}")
+
+
+def _reason(name: str, given: Configuration) -> str | None:
+    quadratic, exact, theorem = given.model == "quadratic", given.algorithm == "gd", given.schedule == "theorem"
+    if name in OF_QUADRATICS and not quadratic:
+        return f"it is of quadratics, and the model is {given.model}"
+    if name in OF_DATA and quadratic:
+        return "quadratics have no data"
+    if name in ("batch", "momentum", "sigma") and exact:
+        return "Algorithm 1 (gd) has exact gradients and no momentum"
+    if name in ("learning_rate", "momentum") and theorem:
+        return "the schedule theorem has step sizes and a momentum of its own"
+    if name == "alpha" and given.split != "dirichlet":
+        return f"it is of the split dirichlet, and the split is {given.split}"
+    if name == "kappa" and not (theorem or given.measure == "full" or given.rule in NAMES):
+        return "it is for the schedule theorem, the rule slack and the bounds of a run with measure full"
+    return None
