@@ -1,4 +1,4 @@
-"""Settings that say nothing in a given run: who asks for one of them is told so, instead of being left to believe it."""
+"""Settings that say nothing in a given run: who asks for one is told so, instead of being left to believe in it."""
 
 from __future__ import annotations
 
