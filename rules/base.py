@@ -95,7 +95,10 @@ class Rule(Stage):
         return self.knowing(x, None)
 
     def knowing(self, x: Array, beginning: Beginning | None) -> Array:
-        """The same, where somebody knows the inner products of the first vectors already."""
+        """The same, where somebody knows the inner products of the first vectors, and that all others are equal.
+
+        Of these others, only the first is looked at.
+        """
         array, back = enter(x)
         return back(self.aggregate(Cloud(array, beginning=beginning)))
 

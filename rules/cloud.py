@@ -55,7 +55,7 @@ class Cloud:
         self.base = base
         self.mixing = mixing
         self.step = step
-        self.beginning = beginning
+        self.beginning = beginning if beginning is not None and beginning.fits(base) else None
 
     @classmethod
     def known(cls, points: Array, distances: Array, gram: Array | None = None) -> Cloud:
@@ -89,6 +89,7 @@ class Cloud:
 
     @lazy
     def _pairs(self) -> Pairs:
+        """Of the base, not of what is mixed from it."""
         known = None if self.beginning is None else pairs_beginning_with(self.base, self.beginning)
         return pairs_of(self.base) if known is None else known
 
@@ -96,7 +97,7 @@ class Cloud:
     def gram(self) -> Array | None:
         """The inner products of all vectors less one of them, or less a point between them, where they are known."""
         known: Pairs | None = self.__dict__.get("_pairs")
-        return None if known is None else known.gram
+        return None if known is None or self.mixing is not None else known.gram
 
     @lazy
     def lengths(self) -> Array:

@@ -43,6 +43,11 @@ class Beginning(NamedTuple):
     centre: Array
     gram: NDArray[np.float64]
 
+    def fits(self, x: Array) -> bool:
+        """Whether it can be of x, as far as the first entries of the vectors tell."""
+        m = len(self.gram)
+        return x.ndim == 2 and m < len(x) and bool((x[m:, : native.HEAD] == x[m, : native.HEAD]).all())
+
 
 def squared_distances(x: Array) -> Array:
     """D for x of shape (..., n, d): (..., n, n), in float64, or in integers for fractions; zero on the diagonal.
@@ -80,7 +85,8 @@ def pairs_beginning_with(x: Array, known: Beginning) -> Pairs | None:
         norms = squares[:, None] + squares
         distances = norms - 2 * gram
         np.fill_diagonal(distances, np.inf)
-        if not np.all(distances >= native.CANCELLED * norms):
+        # squares that vanish would pass any comparison with each other
+        if not np.all((distances >= native.CANCELLED * norms) & (distances > 0)):
             return None
     np.fill_diagonal(distances, 0.0)
     if not is_safe(distances):

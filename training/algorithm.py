@@ -10,6 +10,7 @@ theta_{T-1}, drawn uniformly.
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -107,7 +108,8 @@ class Training:
         t, theta, m = state.step, state.theta, settings.n - settings.f
         self._squares: list[float] = []
         losses = self._honest(t)
-        require_range(t, sum(self._squares) ** 0.5, settings.n, theta.dtype)
+        # exactly rounded: the order is that of the threads
+        require_range(t, math.fsum(self._squares) ** 0.5, settings.n, theta.dtype)
         honest = state.messages[:m]
         sent = time.perf_counter()
         record: dict[str, Any] = {"step": t}

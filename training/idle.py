@@ -32,6 +32,14 @@ def _reason(name: str, given: Configuration) -> str | None:
         return "the schedule theorem has step sizes and a momentum of its own"
     if name == "alpha" and given.split != "dirichlet":
         return f"it is of the split dirichlet, and the split is {given.split}"
+    if name == "attack" and given.f == 0:
+        return "with f = 0 there are no Byzantine workers"
+    if name == "attack" and given.rule in NAMES and given.attack != "none":
+        return f"the rule {given.rule} is an adversary itself"
+    if name == "measure_every" and given.measure == "none":
+        return "measure is none"
+    if name == "data_dir" and given.dataset == "digits":
+        return "digits come with scikit-learn"
     if name == "kappa" and not (theorem or given.measure == "full" or given.rule in NAMES):
         return "it is for the schedule theorem, the rule slack and the bounds of a run with measure full"
     return None

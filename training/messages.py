@@ -17,7 +17,7 @@ WITHOUT_DOUBLE = ("mps",)
 
 
 def send(messages: Tensor, gradients: Tensor, theta: Tensor, decay: float, beta: float, clip: float | None) -> float:
-    """m_i <- beta m_i + (1 - beta) g_i in place, g_i being the clipped gradient + decay theta; sum ||m_i||^2.
+    """m_i <- beta m_i + (1 - beta) g_i in place, g_i being clip(gradient + decay theta); sum ||m_i||^2.
 
     It goes row by row, while a row is in the cache. A length whose square overflows is taken in the unit of the largest
     entry: infinite, it would clip to zero.
@@ -33,7 +33,8 @@ def send(messages: Tensor, gradients: Tensor, theta: Tensor, decay: float, beta:
                 length = largest * float((whole / largest).norm())
             shrunk = clip / max(clip, length)
         own.mul_(beta).add_(whole, alpha=(1 - beta) * shrunk)
-    return square + float(messages[done:].norm()) ** 2 if done < len(messages) else square
+    rest = float(messages[done:].norm()) if done < len(messages) else 0.0
+    return square + rest * rest
 
 
 class Diverged(Exception):

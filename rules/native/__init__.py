@@ -370,6 +370,7 @@ def median_weights(
     n = distances.shape[-1]
     if kernels is None or n > FEW_VECTORS:
         return None
+    assert gram is None or gram.shape == distances.shape
     batch = distances.shape[:-2]
     weights, left = np.empty((*batch, n)), np.empty(batch, dtype=np.bool_)
     given = np.ascontiguousarray(distances), None if gram is None else np.ascontiguousarray(gram)

@@ -29,7 +29,14 @@ class Directed(Attack):
     eta: float | None = None
     positive: bool = False
     deviation: ClassVar[bool | None] = None
-    """True says that the direction is the standard deviation per coordinate, False that it is minus the mean."""
+    """True says that the direction is the standard deviation per coordinate, False that it is minus the mean.
+
+    It goes with ``direction``: a class that defines another one has None unless it says so.
+    """
+
+    def __init_subclass__(cls) -> None:
+        if "direction" in cls.__dict__ and "deviation" not in cls.__dict__:
+            cls.deviation = None
 
     def __post_init__(self) -> None:
         if self.eta is not None and not math.isfinite(self.eta):

@@ -97,7 +97,9 @@ def _first_grid(effort: Effort, reach: float, positive: bool) -> NDArray[np.floa
             np.geomspace(FAR, reach, effort.above),
         ]
     )
-    return np.concatenate([[] if positive else -steps[::-1], [0.0], steps])
+    grid = np.concatenate([[] if positive else -steps[::-1], [0.0], steps])
+    grid.setflags(write=False)
+    return grid
 
 
 def _clean(values: NDArray[np.float64]) -> NDArray[np.float64]:

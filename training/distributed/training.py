@@ -7,6 +7,7 @@ products, is summed over the processes. Only vectors of length d, the aggregate 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -82,8 +83,9 @@ class DistributedTraining:
         settings, state, group, d = self.settings, self.state, self.group, self.problem.dimension
         state.step += 1
         t, theta, m = state.step, state.theta, settings.n - settings.f
+        self._squares: list[float] = []
         losses = self._honest(t)
-        square = on_server((state.messages**2).sum()).double()
+        square = on_server(theta.new_zeros(())).double() + math.fsum(self._squares)
         require_range(t, float(group.total(square)) ** 0.5, settings.n, theta.dtype)
         shard = group.reshard(state.messages, self.problem.workers)
         record: dict[str, Any] = {"step": t}
@@ -143,7 +145,7 @@ class DistributedTraining:
     def _send(self, begin: int, end: int, decay: float) -> None:
         settings, state = self.settings, self.state
         rows = state.messages[begin:end], self._gradients[begin:end]
-        send(*rows, state.theta, decay, settings.momentum, settings.clip)
+        self._squares.append(send(*rows, state.theta, decay, settings.momentum, settings.clip))
 
     def save(self, folder: Path) -> None:
         """This process's part of a checkpoint; the newest two are kept."""

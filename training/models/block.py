@@ -47,7 +47,8 @@ class Block(Layer):
     def forward(self, x: Tensor, parameters: list[Tensor], run: Pass) -> tuple[Tensor, Any]:
         """All three layers."""
         if native.applies(x, self.kernel):
-            return native.forward(x, *parameters)
+            weight, bias = parameters
+            return native.forward(x, weight, bias, keep=run.training)
         kept = []
         for layer in self._layers:
             x, saved = layer.forward(x, parameters, run)

@@ -57,8 +57,8 @@ class Kept(NamedTuple):
     shape: tuple[int, ...]
 
 
-def forward(x: Tensor, weight: Tensor, bias: Tensor) -> tuple[Tensor, Kept]:
-    """The largest positive part of every 2 x 2 square of the convolution, and what the backward pass needs."""
+def forward(x: Tensor, weight: Tensor, bias: Tensor, keep: bool = True) -> tuple[Tensor, Kept | None]:
+    """The largest positive part of every 2 x 2 square of the convolution, and what the backward pass needs, if any."""
     import torch
 
     blocks = _compiled()
@@ -68,10 +68,13 @@ def forward(x: Tensor, weight: Tensor, bias: Tensor) -> tuple[Tensor, Kept]:
     shape = (samples, (height - KERNEL + 1) // 2, (width - KERNEL + 1) // 2, len(weight))
     pooled = torch.empty(shape, dtype=torch.float32, device="cpu")
     winners = torch.empty(shape, dtype=torch.uint8, device="cpu")
-    points = torch.empty(blocks.points(*sizes, len(weight)), dtype=torch.float32, device="cpu")
     arrays = [each.contiguous().numpy() for each in (seen, weight, bias)]
-    blocks.forward(*sizes, len(weight), *arrays, pooled.numpy(), winners.numpy(), points.numpy())
-    return pooled.permute(0, 3, 1, 2), Kept(winners, points if len(points) else seen, sizes)
+    room = blocks.points(*sizes, len(weight)) if keep else 0
+    points = torch.empty(room, dtype=torch.float32, device="cpu") if room else None
+    left = None if points is None else points.numpy()
+    blocks.forward(*sizes, len(weight), *arrays, pooled.numpy(), winners.numpy(), left)
+    kept = Kept(winners, seen if points is None else points, sizes) if keep else None
+    return pooled.permute(0, 3, 1, 2), kept
 
 
 def backward(gradient: Tensor, kept: Kept, weight: Tensor, out: list[Tensor], wanted: bool) -> Tensor | None:
@@ -94,7 +97,7 @@ def backward(gradient: Tensor, kept: Kept, weight: Tensor, out: list[Tensor], wa
 def send(
     messages: Tensor, gradients: Tensor, theta: Tensor, decay: float, beta: float, clip: float | None
 ) -> tuple[int, float]:
-    """m_i <- beta m_i + (1 - beta) g_i with clipped g_i + decay theta; how many rows were done, and sum ||m_i||^2.
+    """m_i <- beta m_i + (1 - beta) g_i with g_i + decay theta clipped; how many rows were done, and sum ||m_i||^2.
 
     That is up to a row whose square is out of range, and none at all if they are not float32 on a CPU.
     """

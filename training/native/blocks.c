@@ -4,7 +4,8 @@
  * registers, so that nothing of the size of the convolution's output is ever written. Backward, a gradient reaches one
  * place of each window at most, and no place if the window's maximum is not positive: the work is a quarter of that of
  * a dense convolution, or less. Where there are many channels both passes go by tiles (tiles.h), with fewer products.
- * Beside the block there are the gradients of fully connected layers (linear.h), and clipping and momentum (sending.h).
+ * Beside the block there are the gradients of fully connected layers (linear.h, linear_inputs.h), and clipping and
+ * momentum (sending.h).
  *
  * Every function releases the GIL. Python checks all shapes; the checks here only keep a wrong call from touching memory
  * that is not its own.
@@ -150,6 +151,7 @@ INLINE void put_lanes(const lanes *values, const bits *whole, Py_ssize_t count, 
 #include "tiled_backward.h"
 #include "sending.h"
 #include "linear.h"
+#include "linear_inputs.h"
 
 #define MOST ((Py_ssize_t)1 << 40)
 #define MOST_PER_SAMPLE ((Py_ssize_t)1 << 25)
