@@ -32,6 +32,7 @@ from torch import nn
 
 from kappaguard.rules import native
 from kappaguard.rules.adapters.importing import load_module
+from kappaguard.rules.native.sharing import thread_count
 from kappaguard.search.attacks.line import error_at
 from kappaguard.training.algorithm import Training
 from kappaguard.training.build import build
@@ -238,7 +239,7 @@ def main() -> None:
     arguments = parser.parse_args()
     console = Console(width=140)
     console.print(
-        f"{platform.machine()}, {native.thread_count()} threads, torch {torch.__version__}, "
+        f"{platform.machine()}, {thread_count()} threads, torch {torch.__version__}, "
         f"compiled kernels: {'yes' if native.available() else 'no'}"
     )
     read = data()

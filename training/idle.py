@@ -32,9 +32,9 @@ def _reason(name: str, given: Configuration) -> str | None:
         return "the schedule theorem has step sizes and a momentum of its own"
     if name == "alpha" and given.split != "dirichlet":
         return f"it is of the split dirichlet, and the split is {given.split}"
-    if name == "attack" and given.f == 0:
+    if name == "attack" and given.attack != "none" and given.f == 0:
         return "with f = 0 there are no Byzantine workers"
-    if name == "attack" and given.rule in NAMES and given.attack != "none":
+    if name == "attack" and given.attack != "none" and given.rule in NAMES:
         return f"the rule {given.rule} is an adversary itself"
     if name == "measure_every" and given.measure == "none":
         return "measure is none"

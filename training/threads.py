@@ -14,7 +14,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Any, TypeVar
 
-from kappaguard.rules.native import thread_count
+from kappaguard.rules.native.sharing import thread_count
 
 T = TypeVar("T")
 

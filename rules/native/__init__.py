@@ -10,27 +10,18 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections import deque
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache, lru_cache
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kappaguard.rules.native.networks import network
+from kappaguard.rules.native.sharing import spread, threads_for
 
 _FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 LEAST_ENTRIES = 2048
 """Below this many entries the call is not worth it."""
-ENTRIES_PER_THREAD = 1 << 18
-"""Handing work to a thread costs about as much as this many entries."""
-RANGES_PER_THREAD = 3
-"""Into so many ranges per thread the columns are cut, for those who begin early to take more of them."""
-MOST_DIGITS = 4
-"""A number of threads with more digits is a mistake."""
 FEW_VECTORS = 128
 """Up to this many vectors the geometric median is found by the compiled search."""
 
@@ -66,86 +57,6 @@ def applies(x: Any) -> bool:
         and x.flags.c_contiguous
         and available()
     )
-
-
-@cache
-def thread_count() -> int:
-    """How many threads share one call: as asked for, else one per core, or fewer if OpenMP is to have fewer.
-
-    The latter is how joblib, Dask, Ray and torchrun tell their processes that each of them has one core.
-    """
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    for name, most in (("KAPPAGUARD_THREADS", None), ("OMP_NUM_THREADS", cores)):
-        wish = os.environ.get(name, "")
-        if wish.isdecimal() and len(wish) <= MOST_DIGITS and int(wish) > 0:
-            return int(wish) if most is None else min(int(wish), most)
-    return cores
-
-
-Task = tuple[int, tuple[int, int]]
-"""The place of a result, and the columns it comes from."""
-
-
-@cache
-def _pool(process: int) -> ThreadPoolExecutor:
-    """One pool per process: threads do not survive a fork."""
-    del process
-    return ThreadPoolExecutor(thread_count(), thread_name_prefix="kappaguard")
-
-
-def _spread(x: NDArray[Any], work: Callable[[int, int], Any]) -> list[Any]:
-    """The results of work(begin, end) over column ranges that together cover x, from left to right.
-
-    The ranges depend on the shape and the number of threads only, so that sums over them are the same every time.
-    """
-    threads = max(1, min(thread_count(), x.size // ENTRIES_PER_THREAD))
-    if threads == 1:
-        return [work(0, x.shape[1])]
-    parts = max(1, min(RANGES_PER_THREAD * threads, x.shape[1]))
-    bounds = [x.shape[1] * part // parts for part in range(parts + 1)]
-    return _share(list(pairwise(bounds)), work, threads - 1)
-
-
-def _share(ranges: list[tuple[int, int]], work: Callable[[int, int], Any], helpers: int) -> list[Any]:
-    """The results of work over the ranges, which this thread and helpers from the pool take one by one.
-
-    A helper takes long to wake up; this thread does not wait for one that has not begun when nothing is left to take.
-    It always waits for those that have, and so nobody reads or writes the arrays any more when it returns or raises.
-    """
-    left = deque(enumerate(ranges))
-    results: list[Any] = [None] * len(ranges)
-
-    def take() -> None:
-        try:
-            while (task := _next(left)) is not None:
-                place, ends = task
-                results[place] = work(*ends)
-        except BaseException:
-            left.clear()
-            raise
-
-    asked: list[Future[None]] = []
-    try:
-        for _ in range(helpers):
-            asked.append(_pool(os.getpid()).submit(take))
-        take()
-    finally:
-        errors = [helper.exception() for helper in asked if not helper.cancel()]
-    for error in filter(None, errors):
-        raise error
-    return results
-
-
-def _next(tasks: deque[Task]) -> Task | None:
-    """The first of the tasks, taken out; None if there is none left.
-
-    A deque promises that its pops are atomic: however many threads ask, each task goes to one of them. To look first
-    whether one is left would promise nothing, since another thread may take it in between.
-    """
-    try:
-        return tasks.popleft()
-    except IndexError:
-        return None
 
 
 class Products(NamedTuple):
@@ -202,7 +113,7 @@ def _distinct_distances(x: NDArray[Any]) -> Products:
         return part
 
     lower = np.zeros((n, n))
-    lower[1:, 1:] = sum(_spread(x, gram))
+    lower[1:, 1:] = sum(spread(x, gram))
     squares = lower.diagonal()
     norms = squares[:, None] + squares
     with np.errstate(invalid="ignore", over="ignore"):
@@ -243,7 +154,7 @@ def gram_about(x: NDArray[Any], centre: NDArray[Any], extra: NDArray[Any]) -> ND
 
     index = np.concatenate([place, np.arange(n, n + count)])
     with np.errstate(over="ignore", invalid="ignore"):
-        lower: NDArray[np.float64] = sum(_spread(distinct, gram))
+        lower: NDArray[np.float64] = sum(spread(distinct, gram))
         result: NDArray[np.float64] = (lower + np.tril(lower, -1).T)[np.ix_(index, index)]
     return result
 
@@ -272,7 +183,7 @@ def gram_along(x: NDArray[Any], deviation: bool) -> Along:
         return part
 
     with np.errstate(over="ignore", invalid="ignore"):
-        lower: NDArray[np.float64] = sum(_spread(x, gram))
+        lower: NDArray[np.float64] = sum(spread(x, gram))
         return Along(*found, lower + np.tril(lower, -1).T)
 
 
@@ -288,7 +199,7 @@ def row_about(x: NDArray[Any], centre: NDArray[Any], row: int) -> NDArray[np.flo
         kernels.row_about(x, x.itemsize, n, d, begin, end, middle, row, part)
         return part
 
-    total: NDArray[np.float64] = sum(_spread(x, products))
+    total: NDArray[np.float64] = sum(spread(x, products))
     return total
 
 
@@ -312,7 +223,7 @@ def _pair_distances(x: NDArray[Any], pairs: NDArray[np.intc]) -> NDArray[np.floa
         kernels.pairs(x, x.itemsize, n, d, begin, end, pairs, len(pairs), part)
         return part
 
-    total: NDArray[np.float64] = sum(_spread(x, differences))
+    total: NDArray[np.float64] = sum(spread(x, differences))
     return total
 
 
@@ -327,7 +238,7 @@ def squared_lengths(x: NDArray[Any]) -> NDArray[np.float64]:
         kernels.squares(x, x.itemsize, n, d, begin, end, part)
         return part
 
-    total: NDArray[np.float64] = sum(_spread(x, squares))
+    total: NDArray[np.float64] = sum(spread(x, squares))
     return total
 
 
@@ -338,13 +249,13 @@ def combine(weights: NDArray[np.float64], x: NDArray[Any]) -> tuple[NDArray[Any]
     n, d = x.shape
     given = np.asarray(weights, dtype=np.float64, order="C")
     out = np.empty(d, dtype=x.dtype)
-    if x.size < 2 * ENTRIES_PER_THREAD:
+    if threads_for(x) == 1:
         return out, not kernels.combine(x, x.itemsize, n, d, 0, d, given, out)
 
     def part(begin: int, end: int) -> bool:
         return bool(kernels.combine(x, x.itemsize, n, d, begin, end, given, out))
 
-    return out, not any(_spread(x, part))
+    return out, not any(spread(x, part))
 
 
 Medians = tuple[NDArray[np.float64], NDArray[np.bool_]]
@@ -420,4 +331,4 @@ def _reduce(
     def reduce(begin: int, end: int) -> bool:
         return bool(kernels.reduce(x, x.itemsize, n, d, begin, end, steps, len(steps), low, high, kept, margin, out))
 
-    return None if any(_spread(x, reduce)) else out
+    return None if any(spread(x, reduce)) else out

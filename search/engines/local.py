@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from kappaguard.search.engines import Died, placed
@@ -37,4 +41,23 @@ def _pool(function: Callable[[Any], Any], items: Mapping[int, Any], jobs: int) -
 
     with parallel_config(backend="loky", n_jobs=jobs, inner_max_num_threads=1):
         parallel = Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch="2*n_jobs")
-        yield from parallel(delayed(placed)(function, place, item) for place, item in list(items.items()))
+        tasks = (delayed(_placed)(os.getpid(), function, place, item) for place, item in list(items.items()))
+        yield from parallel(tasks)
+
+
+def _placed(parent: int, function: Callable[[Any], Any], place: int, item: Any) -> tuple[int, Any]:
+    _watch(parent)
+    return placed(function, place, item)
+
+
+@cache
+def _watch(parent: int) -> None:
+    """End this process when the one that started it is gone: one that is killed cannot tell its helpers to stop."""
+
+    def look() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)
+
+    if os.getppid() == parent:
+        threading.Thread(target=look, name="kappaguard-parent", daemon=True).start()

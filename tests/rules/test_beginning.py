@@ -13,9 +13,9 @@ M, F, D = 7, 3, 1000
 compiled = pytest.mark.skipif(not native.available(), reason="the kernels are not compiled or switched off")
 
 
-def vectors(far, dtype):
+def vectors(far, dtype, seed=5):
     """Seven vectors, and one that is sent three times; and the inner products of the seven about their mean."""
-    generator = np.random.default_rng(5)
+    generator = np.random.default_rng(seed)
     first = generator.standard_normal((M, D)).astype(dtype)
     other = (far * generator.standard_normal(D)).astype(dtype)
     centre = first.mean(axis=0)
@@ -37,20 +37,37 @@ def test_pairs_are_those_of_the_vectors(far, dtype):
     assert np.all(np.abs(found.gram - gram) <= 1e-12 * lengths[:, None] * lengths)
 
 
+NAMES = ["krum", "gm", "nnm+gm", "nnm+krum", "nnm+cwtm", "mda", "cwmed", "average", "bucketing(s=2)+gm"]
+NAMES += ["bucketing(s=2)+cwmed", "nnm+bucketing(s=2)+gm"]
+
+
 @compiled
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("name", ["krum", "gm", "nnm+gm", "nnm+krum", "nnm+cwtm", "mda", "cwmed", "average"])
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("far", [0.5, 1e6])
 def test_rules_say_the_same(name, far, dtype):
-    x, beginning = vectors(far, dtype)
-    rule = parse(name, f=F)
-    expected = rule(x)
-    tolerance = (1e-5 if dtype == np.float32 else 1e-9) * np.abs(expected).max()
-    np.testing.assert_allclose(rule.knowing(x, beginning), expected, rtol=0, atol=tolerance)
+    """As on a batch of one, which takes none of the compiled ways, with what is known and without."""
+    for seed in range(6):
+        x, beginning = vectors(far, dtype, seed)
+        rule = parse(name, f=F)
+        expected = rule(x[None])[0]
+        tolerance = (1e-5 if dtype == np.float32 else 1e-9) * np.abs(expected).max()
+        np.testing.assert_allclose(rule.knowing(x, beginning), expected, rtol=0, atol=tolerance)
+        np.testing.assert_allclose(rule(x), expected, rtol=0, atol=tolerance)
 
 
 @compiled
-@pytest.mark.parametrize("kind", ["near", "infinite", "no number", "tiny", "nothing more", "small"])
+def test_what_is_known_of_other_vectors_is_not_believed():
+    """The last vectors differ from each other: nothing is known of such a cloud."""
+    x, beginning = vectors(1.0, np.float64)
+    x[-1] += 1
+    for name in ("average", "gm", "krum"):
+        rule = parse(name, f=F)
+        np.testing.assert_array_equal(rule.knowing(x, beginning), rule(x))
+
+
+@compiled
+@pytest.mark.parametrize("kind", ["near", "infinite", "no number", "tiny", "vanishing", "nothing more", "small"])
 def test_where_digits_would_be_lost_all_pairs_are_formed(kind):
     x, beginning = vectors(1.0, np.float64)
     match kind:
@@ -62,6 +79,8 @@ def test_where_digits_would_be_lost_all_pairs_are_formed(kind):
             x[M:, 3] = np.nan
         case "tiny":
             x, beginning = x * 1e-110, Beginning(beginning.centre * 1e-110, beginning.gram * 1e-220)
+        case "vanishing":
+            x, beginning = x * 1e-170, Beginning(beginning.centre * 1e-170, np.zeros_like(beginning.gram))
         case "nothing more":
             x = x[:M]
         case "small":

@@ -16,6 +16,7 @@ from kappaguard.rules import native
 from kappaguard.rules.coordinates import ROUNDINGS
 from kappaguard.rules.krum import Krum
 from kappaguard.rules.names import parse
+from kappaguard.rules.native import sharing
 from kappaguard.rules.nnm import NNM
 
 from . import naive
@@ -33,8 +34,8 @@ def sample(n, d, dtype, seed=0):
 @pytest.fixture(params=[1, 2, 7], ids=lambda count: f"{count} threads")
 def threads(request, monkeypatch):
     """Column ranges for so many threads, however small the matrix is."""
-    monkeypatch.setattr(native, "thread_count", lambda: request.param)
-    monkeypatch.setattr(native, "ENTRIES_PER_THREAD", 1)
+    monkeypatch.setattr(sharing, "thread_count", lambda: request.param)
+    monkeypatch.setattr(sharing, "ENTRIES_PER_THREAD", 1)
     return request.param
 
 
@@ -215,8 +216,9 @@ import json, sys
 import numpy as np
 from kappaguard.rules import native
 from kappaguard.rules.names import parse
+from kappaguard.rules.native import sharing
 names = json.loads(sys.argv[1])
-out = {"available": native.available(), "threads": native.thread_count()}
+out = {"available": native.available(), "threads": sharing.thread_count()}
 for d in (300, 20000):
     x = np.random.default_rng(d).standard_normal((17, d))
     x[:4] += 0.2
@@ -256,10 +258,10 @@ def test_the_switches_change_nothing_but_the_way():
 def test_a_wrong_number_of_threads_is_passed_over(threads_wish, variable, monkeypatch, fresh_thread_count):
     monkeypatch.delenv("KAPPAGUARD_THREADS", raising=False)
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    usual = native.thread_count()
-    native.thread_count.cache_clear()
+    usual = sharing.thread_count()
+    sharing.thread_count.cache_clear()
     monkeypatch.setenv(variable, threads_wish)
-    assert native.thread_count() == usual
+    assert sharing.thread_count() == usual
 
 
 def test_a_process_that_is_to_have_one_core_takes_one_thread(monkeypatch, fresh_thread_count):
@@ -268,20 +270,20 @@ def test_a_process_that_is_to_have_one_core_takes_one_thread(monkeypatch, fresh_
     seen = {}
     for wish in ("1", "999"):
         monkeypatch.setenv("OMP_NUM_THREADS", wish)
-        native.thread_count.cache_clear()
-        seen[wish] = native.thread_count()
+        sharing.thread_count.cache_clear()
+        seen[wish] = sharing.thread_count()
     assert seen["1"] == 1
     assert seen["999"] <= (os.cpu_count() or 1)
     monkeypatch.setenv("KAPPAGUARD_THREADS", "3")
-    native.thread_count.cache_clear()
-    assert native.thread_count() == 3
+    sharing.thread_count.cache_clear()
+    assert sharing.thread_count() == 3
 
 
 @pytest.fixture
 def fresh_thread_count():
-    native.thread_count.cache_clear()
+    sharing.thread_count.cache_clear()
     yield
-    native.thread_count.cache_clear()
+    sharing.thread_count.cache_clear()
 
 
 def delicate_cloud(seed, n, d):

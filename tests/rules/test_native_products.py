@@ -8,6 +8,7 @@ import pytest
 from kappaguard.rules import native
 from kappaguard.rules.cloud import Cloud
 from kappaguard.rules.gm import GeometricMedian
+from kappaguard.rules.native import sharing
 from kappaguard.rules.weiszfeld import median_weights, minimise
 
 pytestmark = pytest.mark.skipif(not native.available(), reason="the kernels are not compiled or switched off")
@@ -16,8 +17,8 @@ pytestmark = pytest.mark.skipif(not native.available(), reason="the kernels are 
 @pytest.fixture(params=[1, 3], ids=lambda count: f"{count} threads")
 def threads(request, monkeypatch):
     """Column ranges for so many threads, however small the matrix is."""
-    monkeypatch.setattr(native, "thread_count", lambda: request.param)
-    monkeypatch.setattr(native, "ENTRIES_PER_THREAD", 1)
+    monkeypatch.setattr(sharing, "thread_count", lambda: request.param)
+    monkeypatch.setattr(sharing, "ENTRIES_PER_THREAD", 1)
     return request.param
 
 

@@ -69,3 +69,12 @@ def test_the_command_says_so(tmp_path, capsys):
     command += " --dtype float32 --measure none --rule cwtm --steps 20 --attack alie --json"
     assert main([*command.split(), "--out", str(tmp_path)]) == 0
     assert json.loads(capsys.readouterr().out)["status"] == "diverged"
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("shape", [(1, 1), (2, 5)])
+def test_the_square_of_what_is_sent_is_beyond_the_range(dtype, shape):
+    """One number's length is itself, and does not overflow: its square does."""
+    most = torch.finfo(dtype).max
+    large = torch.full(shape, most / 4, dtype=dtype)
+    assert send(torch.zeros_like(large), large, large[0], 0.0, 0.0, None) > most

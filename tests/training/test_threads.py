@@ -61,6 +61,7 @@ def test_an_error_in_any_range_is_raised_when_all_have_stopped(count, wrong):
     assert not running
 
 
+@pytest.mark.usefixtures("count")
 def test_a_batch_gathered_ahead_is_the_step_s_own():
     """Steps in order, with whatever was gathered ahead, against single steps of problems that never looked ahead."""
     given = preset("digits").with_values({"n": 9, "f": 2, "attack": "lf"})

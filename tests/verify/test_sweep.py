@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from kappaguard.rules.errors import InputError
-from kappaguard.rules.native import thread_count
+from kappaguard.rules.native.sharing import thread_count
 from kappaguard.search.engines import spread
 from kappaguard.search.ledger import Ledger, ledger
 from kappaguard.verify.sweep import Cell, sweep
@@ -136,6 +136,45 @@ def _threads(_: int) -> int:
 def test_processes_that_share_the_cores_take_one_thread_each(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("KAPPAGUARD_THREADS", raising=False)
     assert sorted(spread(_threads, [0, 1], jobs=2)) == [(0, 1), (1, 1)]
+
+
+ORPHANS = """
+import os, sys, time
+from pathlib import Path
+from kappaguard.search.engines import spread
+
+def work(item):
+    Path(sys.argv[1], str(os.getpid())).touch()
+    time.sleep(600)
+
+list(spread(work, [0, 1], jobs=2))
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="elsewhere a process does not learn that its parent is gone")
+def test_processes_do_not_outlive_the_one_that_started_them(tmp_path: Path) -> None:
+    parent = subprocess.Popen([sys.executable, "-c", ORPHANS, str(tmp_path)])
+    deadline = time.monotonic() + 60
+    while len(found := [int(path.name) for path in tmp_path.iterdir()]) < 2:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    assert all(map(_is_alive, found))
+    parent.kill()
+    parent.wait()
+    while any(map(_is_alive, found)):
+        assert time.monotonic() < deadline + 30
+        time.sleep(0.1)
+
+
+def _is_alive(process: int) -> bool:
+    """Whether there is such a process; one that has ended and was not asked about yet does not count."""
+    try:
+        os.kill(process, 0)
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except ProcessLookupError:
+        return False
+    except FileNotFoundError:
+        return not Path("/proc/self").exists()
 
 
 def test_unknown_engines_and_addresses_are_refused(tmp_path: Path) -> None:
