@@ -13,6 +13,7 @@ from kappaguard.reports.rates import read
 from kappaguard.rules.errors import InputError
 from kappaguard.training.configuration import Configuration, preset, presets
 from kappaguard.training.folder import Folder
+from kappaguard.training.idle import why_idle
 
 
 def with_training(results: Mapping[str, Any], runs: Sequence[Path], rates: Path | None) -> dict[str, Any]:
@@ -49,9 +50,15 @@ def train_command(configuration: Configuration) -> str:
     commands = []
     for name in presets():
         usual = preset(name).to_json()
-        differs = {key: value for key, value in given.items() if value != usual[key]}
-        if None not in differs.values():
-            options = [word for key, value in differs.items() for word in (_option(key), str(value))]
+        differs = {
+            key: value for key, value in given.items() if value != usual[key] and why_idle(key, configuration) is None
+        }
+        if all(value is not None or key == "clip" for key, value in differs.items()):
+            options = [
+                word
+                for key, value in differs.items()
+                for word in (_option(key), "none" if value is None else str(value))
+            ]
             commands.append(["kappaguard", "train", "--preset", name, *options])
     shortest = min(commands, key=len)
     return shlex.join(shortest)

@@ -41,8 +41,12 @@ def save(training: Carried, path: Path) -> None:
     about = {"schema": SCHEMA, "mark": training.settings.mark}
     content = {**about, **_packed(training.state, training.problem), **spent}
     beside = path.with_name(f".{path.name}.new")
-    torch.save(content, beside)
-    beside.replace(path)
+    try:
+        torch.save(content, beside)
+        beside.replace(path)
+    except (OSError, RuntimeError) as error:
+        reason = str(error).splitlines()[0][:120]
+        raise InputError(f"cannot write the checkpoint {path}, is the disk full? ({reason})") from None
 
 
 def restore(training: Carried, path: Path) -> None:

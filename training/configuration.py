@@ -70,6 +70,8 @@ class Configuration:
     def __post_init__(self) -> None:
         for field in fields(self):
             _check_type(field.name, getattr(self, field.name), str(field.type))
+        if self.attack.lower() in ("none", LABEL_FLIPPING):
+            object.__setattr__(self, "attack", self.attack.lower())
         _check_numbers(self)
         _check_choices(self)
 

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from kappaguard.training.problem import Problem
 
 if TYPE_CHECKING:
+    import torch
     from torch import Tensor
 
 ROUNDINGS = 64
-"""How many roundings, each of a gradient's own size, the difference of two mean gradients may consist of."""
+"""How many roundings, each of a vector's own size, the difference of two means or aggregates may consist of."""
 
 
 @dataclass(frozen=True)
@@ -33,12 +34,19 @@ def of_messages(honest: Tensor, aggregate: Tensor) -> dict[str, float]:
     mean = honest.mean(dim=0)
     variance = sum(_square(row - mean) for row in honest) / len(honest)
     error = _square(aggregate - mean)
-    return errors(error, variance, _square(aggregate))
+    return errors(error, variance, _square(aggregate), honest.dtype)
 
 
-def errors(error: float, variance: float, aggregate: float) -> dict[str, float]:
-    """||R_t - mean||^2 and the variance with their ratio, and ||R_t||^2."""
-    ratio = error / variance if variance > 0 else (float("inf") if error > 0 else 0.0)
+def errors(error: float, variance: float, aggregate: float, dtype: torch.dtype) -> dict[str, float]:
+    """||R_t - mean||^2 and the variance with their ratio, and ||R_t||^2.
+
+    An error that rounding alone may have made is none: the ratio is 0.
+    """
+    import torch
+
+    rounding = (ROUNDINGS * torch.finfo(dtype).eps) ** 2 * aggregate
+    ratio = error / variance if variance > 0 else float("inf")
+    ratio = ratio if error > rounding else 0.0
     return {"error_squared": error, "drift": variance, "kappa_hat": ratio, "aggregate_squared": aggregate}
 
 

@@ -13,6 +13,7 @@ from kappaguard.training.algorithm import Settings, State, Training
 from kappaguard.training.checkpoint import restore, save
 from kappaguard.training.configuration import Configuration
 from kappaguard.training.folder import Folder
+from kappaguard.training.interrupts import held_back
 from kappaguard.training.messages import Diverged
 from kappaguard.training.problem import Known, Problem
 from kappaguard.training.strict import finite, largest
@@ -44,6 +45,8 @@ class Result:
     output_accuracy: float | None = None
     output_loss: float | None = None
     largest_kappa_hat: float | None = None
+    largest_slope: float | None = None
+    """Of the gradient of L_H between measured steps, if everything was measured: at most L."""
     smoothness: float | None = None
     """L and a lower bound on the infimum of L_H, if they are known and everything was measured."""
     infimum: float | None = None
@@ -84,17 +87,19 @@ def run(
     try:
         if state.step == 0 and configuration.evaluate_every and not rows:
             tell(evaluated(training))
-        while state.step < configuration.steps:
-            whole = False
-            tell(training.step())
-            every = configuration.evaluate_every
-            if every and (state.step % every == 0 or state.step == configuration.steps):
-                tell(evaluated(training))
-            whole = True
-            if time.perf_counter() - saved > SECONDS_BETWEEN_CHECKPOINTS:
-                store()
-                saved = time.perf_counter()
-            report(state.step, configuration.steps)
+        with held_back() as give_way:
+            while state.step < configuration.steps:
+                whole = False
+                tell(training.step())
+                every = configuration.evaluate_every
+                if every and (state.step % every == 0 or state.step == configuration.steps):
+                    tell(evaluated(training))
+                whole = True
+                if time.perf_counter() - saved > SECONDS_BETWEEN_CHECKPOINTS:
+                    store()
+                    saved = time.perf_counter()
+                report(state.step, configuration.steps)
+                give_way()
     except Diverged:
         status = "diverged"
     except RuleFault as fault:
@@ -156,6 +161,7 @@ def result_of(training: Part, rows: list[dict[str, Any]], status: str, seconds: 
         output.accuracy if output else None,
         output.loss if output else None,
         largest(ratios),
+        max((row["slope"] for row in rows if "slope" in row), default=None),
         known.smoothness,
         known.infimum,
         seconds,

@@ -11,6 +11,7 @@ import sys
 import time
 
 import pytest
+import torch
 
 from kappaguard.cli import main
 from kappaguard.training.reproduce.experiments import EXPERIMENTS, cells_of
@@ -102,6 +103,11 @@ def test_bad_input_is_one_line_and_exit_code_2(arguments, named, tmp_path, capsy
     complaint = capsys.readouterr().err
     assert complaint.count("\n") == 1
     assert named in complaint
+
+
+def test_replay_prints_no_json(capsys):
+    assert main(["train", "--replay", "run", "--json"]) == 2
+    assert "no --json" in capsys.readouterr().err
 
 
 def test_resuming_what_is_no_run_is_one_line_and_exit_code_2(tmp_path, capsys):
@@ -221,3 +227,45 @@ def test_the_table_shows_our_number_beside_the_papers():
     ((rule, attack, ours, paper, difference, ratio, steps, seeds),) = table(zip(cells, results, strict=True))
     assert (rule, attack, ours, paper) == ("nnm+krum", "foe", "71.00 ± 1.41", "70.07 ± 4.39")
     assert (difference, ratio, steps, seeds) == ("+0.93", "0.5", "800", "2")
+
+
+def test_a_rule_that_is_named_twice_counts_once(tmp_path, capsys):
+    named = ["--rule", "krum", "--rule", "krum", "--attack", "sf", "--attack", "sf"]
+    assert main(["reproduce", "theorem1", "--steps", "3", *named, "--out", str(tmp_path)]) == 0
+    assert capsys.readouterr().out.count("krum") == 1
+
+
+@pytest.mark.parametrize("name", ["LF", "None", "FOE"])
+def test_names_of_attacks_in_capitals_are_known(name, tmp_path):
+    assert main([*QUICK, "--steps", "1", "--attack", name, "--out", str(tmp_path)]) == 0
+
+
+def test_a_run_steeper_than_assumed_is_refused_afterwards(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("kappaguard.training.theorems.constants.theorem_settings", lambda *_: (lambda t: 0.5, 0.0))
+    steep = ["--schedule", "theorem", "--algorithm", "gd", "--measure", "full", "--measure-every", "1", "--steps", "3"]
+    for assumed, code in (("1e-6", 2), ("1e6", 0)):
+        given = ["train", *steep, "--assumed-smoothness", assumed, "--out", str(tmp_path / assumed)]
+        assert main(given) == code
+    assert "steeper" in capsys.readouterr().err
+
+
+def test_a_disk_that_takes_no_more_is_one_line(tmp_path, monkeypatch, capsys):
+    def full(*_):
+        raise RuntimeError("[enforce fail at inline_container.cc:659] . unexpected pos 64 vs 0\nframe #0")
+
+    monkeypatch.setattr(torch, "save", full)
+    assert main([*QUICK, "--steps", "1", "--out", str(tmp_path)]) == 2
+    complaint = capsys.readouterr().err
+    assert complaint.count("\n") == 1
+    assert "checkpoint" in complaint
+
+
+@pytest.mark.parametrize(
+    "left", [{"WORLD_SIZE": "abc"}, {"WORLD_SIZE": "2", "RANK": "0"}, {"WORLD_SIZE": "1", "RANK": "0"}], ids=str
+)
+def test_what_others_left_in_the_environment_starts_no_group(left, tmp_path, monkeypatch):
+    for name in ("MASTER_ADDR", "MASTER_PORT"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in left.items():
+        monkeypatch.setenv(name, value)
+    assert main([*QUICK, "--steps", "1", "--out", str(tmp_path)]) == 0

@@ -51,6 +51,7 @@ CASES = [
     {"rule": "nnm+krum", "attack": "sf", "measure": "full", "measure_every": 2},
     {"rule": "cwtm", "attack": "lf", "measure": "full", "algorithm": "gd", "clip": None},
     {"rule": "cwtm", "attack": "sf", "measure": "none"},
+    {"rule": "monna", "attack": "sf"},
 ]
 
 

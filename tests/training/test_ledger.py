@@ -112,3 +112,27 @@ def test_a_summary_is_what_the_log_of_the_same_run_says():
 
 def test_infinite_numbers_come_back_from_the_ledger():
     assert Summary.from_json(json.loads('{"left": 1, "kappa_hat": null, "drift": 0.5}')) == Summary(1, math.inf, 0.5)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE cells SET result = '{'",
+        "UPDATE cells SET configuration = NULL",
+        "DROP TABLE cells",
+        "ALTER TABLE cells RENAME COLUMN result TO other",
+    ],
+)
+def test_a_damaged_store_is_one_line(damage, tmp_path, capsys):
+    command = ["reproduce", "theorem1", "--steps", "2", "--rule", "cwtm", "--attack", "sf", "--out", str(tmp_path)]
+    assert main(command) == 0
+    with sqlite3.connect(tmp_path / "cells.sqlite") as connection:
+        connection.execute(damage)
+    capsys.readouterr()
+    if damage.startswith("DROP"):
+        assert main(command) == 0
+        return
+    assert main(command) == 2
+    complaint = capsys.readouterr().err
+    assert complaint.count("\n") == 1
+    assert "cells.sqlite is damaged" in complaint

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,30 @@ def test_a_step_that_was_interrupted_is_done_again(tmp_path, whole, monkeypatch)
     rows, theta = go_on(folder)
     assert rows == whole[0]
     assert torch.equal(theta, whole[1])
+
+
+def test_ctrl_c_lets_the_step_end_and_stores_it_but_not_twice(tmp_path, whole, monkeypatch):
+    right = Training._aggregate
+
+    def interrupted(times):
+        def aggregate(self, t, beginning):
+            for _ in range(times if t == 5 else 0):
+                signal.raise_signal(signal.SIGINT)
+            return right(self, t, beginning)
+
+        return aggregate
+
+    for times, stored in ((1, 5), (2, 0)):
+        folder = Folder.create(tmp_path, f"interrupted {times}", SMALL)
+        monkeypatch.setattr(Training, "_aggregate", interrupted(times))
+        with pytest.raises(KeyboardInterrupt):
+            run(build(SMALL), SMALL, folder)
+        monkeypatch.undo()
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        assert torch.load(folder.checkpoint, weights_only=True)["step"] == stored
+        rows, theta = go_on(folder)
+        assert rows == whole[0]
+        assert torch.equal(theta, whole[1])
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,10 @@ class ShardedCloud(Cloud):
                 return found
         return self.total(squared_distances(self.points))
 
+    def distances_from(self, index: int) -> Array:
+        """Of whole vectors too."""
+        return self.distances[..., index, :]
+
     @lazy
     def lengths(self) -> Array:
         """So do partial squared lengths."""

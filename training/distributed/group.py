@@ -80,8 +80,9 @@ def slice_of(part: range) -> slice:
 
 def launched() -> int:
     """How many processes torchrun started, this one among them; 0 if it did not."""
-    size = int(os.environ.get("WORLD_SIZE", "1"))
-    return size if size > 1 and "RANK" in os.environ else 0
+    size = os.environ.get("WORLD_SIZE", "")
+    complete = size.isdecimal() and all(os.environ.get(name) for name in ("RANK", "MASTER_ADDR", "MASTER_PORT"))
+    return int(size) if complete and int(size) > 1 else 0
 
 
 def join(device: str) -> Group:

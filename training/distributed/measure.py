@@ -20,7 +20,7 @@ def of_messages(honest: Tensor, mine: Tensor, length: float, group: Group) -> di
     mean = honest.mean(dim=0)
     sums = torch.stack([((mine - mean) ** 2).sum(), ((honest - mean) ** 2).sum() / len(honest)])
     error, variance = group.total(on_server(sums).double()).tolist()
-    return errors(error, variance, length**2)
+    return errors(error, variance, length**2, honest.dtype)
 
 
 def of_gradients(

@@ -99,7 +99,7 @@ def name_of(what: str, cells: list[Cell]) -> str:
 
 
 def _chosen(wanted: Iterable[str] | None, known: tuple[str, ...], what: str, name: str) -> tuple[str, ...]:
-    chosen = tuple(wanted or known)
+    chosen = tuple(dict.fromkeys(wanted or known))
     for each in chosen:
         if each not in known:
             raise InputError(f"{name} has no {what} {each!r}; it has {', '.join(known)}")

@@ -53,17 +53,23 @@ class Ledger:
 
     def result(self, cell: Cell) -> dict[str, Any] | None:
         """What came out of a cell; None if it is not finished, or was finished with other defaults."""
-        with closing(self._open()) as connection:
-            query = "SELECT configuration, result FROM cells WHERE key = ?"
-            found = connection.execute(query, (cell.key,)).fetchone()
+        found = self._read("configuration, result", cell)
         if found is None:
             return None
         given = cell.configuration.to_json()
-        stored = {name: value for name, value in json.loads(found[0]).items() if name not in PLACES}
-        return dict(json.loads(found[1])) if all(given.get(name) == stored[name] for name in stored) else None
+        stored = {name: value for name, value in found[0].items() if name not in PLACES}
+        return dict(found[1]) if all(given.get(name) == stored[name] for name in stored) else None
 
     def rows(self, cell: Cell) -> list[dict[str, Any]]:
         """The log of a finished cell."""
-        with closing(self._open()) as connection:
-            found = connection.execute("SELECT rows FROM cells WHERE key = ?", (cell.key,)).fetchone()
-        return [] if found is None else list(json.loads(found[0]))
+        found = self._read("rows", cell)
+        return [] if found is None else list(found[0])
+
+    def _read(self, columns: str, cell: Cell) -> list[Any] | None:
+        """What some columns hold of a cell."""
+        try:
+            with closing(self._open()) as connection:
+                found = connection.execute(f"SELECT {columns} FROM cells WHERE key = ?", (cell.key,)).fetchone()
+            return None if found is None else [json.loads(each) for each in found]
+        except (sqlite3.Error, ValueError, TypeError) as error:
+            raise InputError(f"{self.path} is damaged: {error}") from None

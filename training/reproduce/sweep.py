@@ -43,7 +43,7 @@ def sweep(
             ledger.add(cell, result, rows)
             yield cell, result
         return
-    for place, outcome in spread(finish, left, engine, address, jobs):
+    for place, outcome in spread(finish, left, engine, address, max(1, min(jobs, len(left)))):
         if isinstance(outcome, Died):
             raise InputError("a process of the experiment died, out of memory perhaps; start again to go on")
         result, rows = outcome

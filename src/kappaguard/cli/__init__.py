@@ -86,6 +86,8 @@ def _fault(error: Exception) -> str:
         return str(error)
     if isinstance(error, MemoryError):
         return f"not enough memory: {error}"
+    if isinstance(error, OSError) and error.strerror:
+        return f"cannot read or write {error.filename or 'a file'}: {error.strerror}"
     raise error
 
 

@@ -88,6 +88,8 @@ def train(
         given["clip"] = _length(clip)
     if (resume or replay) is not None and (given or preset or out != RUNS or (resume and replay)):
         raise InputError("--resume and --replay take no other settings: a run goes as it was begun")
+    if replay is not None and as_json:
+        raise InputError("--replay has no --json: it says whether every number came out again")
     if replay is not None:
         _replay(replay)
         return
@@ -105,6 +107,9 @@ def train(
         _draw_split(training.problem, configuration, folder)
     result = _run(training, configuration, folder)
     _tell(configuration, folder, result, 1, as_json)
+    assumed, steepest = configuration.assumed_smoothness, result.largest_slope
+    if assumed is not None and steepest is not None and steepest > assumed:
+        raise InputError(f"the gradient was steeper, {steepest:.4g}, than L was assumed to be, {assumed:g}")
 
 
 def _configured(preset: str, given: dict[str, Any]) -> Configuration:
