@@ -16,7 +16,7 @@ from kappaguard.training.messages import WITHOUT_DOUBLE
 from kappaguard.training.problem import Problem
 from kappaguard.training.quadratic import Quadratic
 from kappaguard.training.schedule import schedule_named
-from kappaguard.training.slack import NAMES, slack_named
+from kappaguard.training.slack import is_slack, owner_of, slack_named
 
 if TYPE_CHECKING:
     import torch
@@ -84,12 +84,22 @@ def parts_of(
 
 def _rule(configuration: Configuration) -> Aggregation:
     """The rule; a foreign one that takes any kind of array gets NumPy's, as ``check`` and ``search`` hand it."""
-    if configuration.rule in NAMES:
-        return slack_named(configuration.rule, configuration.kappa, configuration.honest)
+    if is_slack(configuration.rule):
+        return slack_named(configuration.rule, _coefficient(configuration), configuration.honest)
     built = rule_named(configuration.rule, f=configuration.f)
     if isinstance(built, PreAdapted):
         raise InputError(f"{built.name} is a pre-aggregation: a rule must follow")
     return replace(built, form="numpy") if isinstance(built, Adapted) and built.form == "same" else built
+
+
+def _coefficient(configuration: Configuration) -> float | None:
+    """Of the adversary that owns a slack: as given, else what is claimed for the rule whose slack it is."""
+    from kappaguard.training.theorems.constants import claimed_kappa
+
+    owner = owner_of(configuration.rule)
+    if configuration.kappa is not None or owner is None:
+        return configuration.kappa
+    return claimed_kappa(owner, configuration.n, configuration.f)
 
 
 def problem_of(configuration: Configuration, data: Dataset | None = None) -> Problem:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from kappaguard.rules.errors import InputError
 from kappaguard.training.configuration import Configuration
-from kappaguard.training.slack import NAMES
+from kappaguard.training.slack import is_slack
 
 OF_QUADRATICS = ("dimension", "smoothness", "condition", "heterogeneity", "sigma", "distance")
 OF_DATA = ("dataset", "data_dir", "samples", "batch", "l2", "split", "alpha")
@@ -35,12 +35,12 @@ def why_idle(name: str, given: Configuration) -> str | None:
         return f"it is of the split dirichlet, and the split is {given.split}"
     if name == "attack" and given.attack != "none" and given.f == 0:
         return "with f = 0 there are no Byzantine workers"
-    if name == "attack" and given.attack != "none" and given.rule in NAMES:
+    if name == "attack" and given.attack != "none" and is_slack(given.rule):
         return f"the rule {given.rule} is an adversary itself"
     if name == "measure_every" and given.measure == "none":
         return "measure is none"
     if name == "data_dir" and given.dataset == "digits":
         return "digits come with scikit-learn"
-    if name == "kappa" and not (theorem or given.measure == "full" or given.rule in NAMES):
+    if name == "kappa" and not (theorem or given.measure == "full" or is_slack(given.rule)):
         return "it is for the schedule theorem, the rule slack and the bounds of a run with measure full"
     return None

@@ -6,6 +6,7 @@ stands in the place of the rule, and ``kappa`` is its coefficient.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
 
 NAMES = {"slack": True, "slack-against": False}
 """``slack`` plays the run that refutes Theorem 1 as stated (see ``kappaguard.verify.claims.dgd_convergence``): in the
-first step the error points against the honest mean, afterwards along it. ``slack-against`` never turns."""
+first step the error points against the honest mean, afterwards along it. ``slack-against`` never turns. With a rule in
+brackets, as in ``slack(krum)``, the coefficient is that rule's."""
+_NAME = re.compile(rf"({'|'.join(NAMES)})(?:\((.+)\))?")
 
 
 @dataclass(frozen=True)
@@ -51,8 +54,21 @@ class Slack:
         return moved
 
 
+def is_slack(name: str) -> bool:
+    """Whether it is this adversary that stands in the place of a rule."""
+    return _NAME.fullmatch(name) is not None
+
+
+def owner_of(name: str) -> str | None:
+    """The rule in the brackets, if there is one."""
+    found = _NAME.fullmatch(name)
+    return None if found is None else found[2]
+
+
 def slack_named(name: str, kappa: float | None, honest: int) -> Slack:
     """The adversary of that name."""
+    found = _NAME.fullmatch(name)
+    assert found is not None
     if kappa is None:
         raise InputError(f"{name} needs to know its coefficient: --kappa")
-    return Slack(kappa, honest, NAMES[name], label=name)
+    return Slack(kappa, honest, NAMES[found[1]], label=name)

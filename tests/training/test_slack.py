@@ -13,7 +13,7 @@ from kappaguard.training.build import build
 from kappaguard.training.configuration import preset
 from kappaguard.training.folder import Folder
 from kappaguard.training.run import run
-from kappaguard.training.slack import Slack
+from kappaguard.training.slack import Slack, is_slack, owner_of
 from tests.training.stopping import stop_after
 
 
@@ -81,3 +81,39 @@ def test_it_turns_in_the_second_step_of_the_run_also_after_a_resume(tmp_path):
         run(build(given), given, folder, stop_after(3))
     assert main(["train", "--resume", str(folder.path)]) == 0
     assert folder.rows() == whole.rows()
+
+
+@pytest.mark.parametrize(
+    ("name", "owner"),
+    [("slack", None), ("slack-against", None), ("slack(krum)", "krum"), ("slack-against(nnm+cwtm)", "nnm+cwtm")],
+)
+def test_names_of_the_adversary(name, owner):
+    assert is_slack(name)
+    assert owner_of(name) == owner
+
+
+@pytest.mark.parametrize("name", ["krum", "slacker", "slack()", "slack(krum", "nnm+slack"])
+def test_names_of_others(name):
+    assert not is_slack(name)
+    assert owner_of(name) is None
+
+
+def test_the_slack_of_a_rule_is_as_wide_as_its_coefficient():
+    """What is claimed for the rule, unless another coefficient is given: the errors are exactly that large."""
+    given = preset("theorem1").with_values({"rule": "slack(cwtm)", "attack": "none", "steps": 3, "dimension": 4})
+    for kappa, expected in ((None, 6 * 4 / 9 * (1 + 4 / 9)), (0.25, 0.25)):
+        training = build(given.with_values({"kappa": kappa}))
+        ratios = [training.step()["kappa_hat"] for _ in range(3)]
+        assert ratios == pytest.approx([expected] * 3, rel=1e-6)
+
+
+def test_reproduce_takes_the_certified_bound(tmp_path):
+    """f/(n - 2f) for the trimmed mean; the run that crosses the bound as stated is kept."""
+    only = ["--rule", "slack(cwtm)", "--rule", "slack-against(cwtm)"]
+    assert main(["reproduce", "theorem1-adaptive", *only, "--out", str(tmp_path)]) == 1
+    (table,) = tmp_path.glob("*.md")
+    rows = [[each.strip() for each in line.split("|")] for line in table.read_text().splitlines() if "cwtm" in line]
+    assert [row[8] for row in rows] == ["0.4444", "0.4444"]
+    assert [row[10] for row in rows] == ["corrected only", "yes"]
+    (crossed,) = (tmp_path / "crossed").iterdir()
+    assert main(["train", "--replay", str(crossed)]) == 1

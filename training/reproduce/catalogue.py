@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kappaguard.training.reproduce.paper import ATTACKS, TABLE_2
+from kappaguard.training.slack import NAMES
 
 Changes = tuple[tuple[str, Any], ...]
 
@@ -144,3 +145,16 @@ EXPERIMENTS["theorem1-slack"] = Experiment(
     MARGIN,
     (3, 4, 12, 100),
 )
+
+_OWNED = tuple(f"{name}({rule})" for rule in _EVERY_RULE for name in NAMES)
+
+
+def _adaptive(name: str, title: str, preset: str, changes: Changes) -> None:
+    """For every rule, the adversary that owns its slack: kappa is the certified upper bound on the rule's kappa*."""
+    EXPERIMENTS[name] = Experiment(f"{title}, all of each rule's slack", preset, changes, _OWNED, ("none",), MARGIN)
+
+
+_adaptive("theorem1-adaptive", "Theorem 1 on quadratics", "theorem1", (("steps", 60),))
+_adaptive("theorem1-adaptive-logistic", "Theorem 1 on logistic regression (digits)", "theorem1", _LOGISTIC)
+_adaptive("theorem1-adaptive-cnn", "Theorem 1 on the network for MNIST (650 images)", "mnist", _NETWORK)
+_adaptive("theorem2-adaptive", "Theorem 2 on quadratics", "theorem2", _NOISY)

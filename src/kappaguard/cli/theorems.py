@@ -21,24 +21,30 @@ Finish = Callable[[list["Cell"]], Done]
 
 
 def with_kappa(cells: list[Cell]) -> list[Cell]:
-    """With the certified upper bound on kappa* where Theorem 2's step sizes need one and the paper claims none."""
+    """With the certified upper bound on kappa* where a run needs one: for the adversary that owns the slack of a rule,
+    and for Theorem 2's step sizes if the paper claims none.
+    """
     from dataclasses import replace
     from functools import cache
 
     from kappaguard.rules.names import parse
+    from kappaguard.training.slack import is_slack, owner_of
 
     @cache
     def proved(rule: str, n: int, f: int) -> float | None:
         from kappaguard.verify.exact import exact
 
-        upper = exact(rule, n, f).upper if parse(rule, f=f).claim is None else None
+        upper = exact(rule, n, f).upper
         return None if upper is None else math.nextafter(float(upper), math.inf)
 
     def given(cell: Cell) -> Cell:
         own = cell.configuration
-        if own.schedule != "theorem" or own.algorithm != "shb":
+        rule = owner_of(own.rule) if is_slack(own.rule) else own.rule
+        stepping = own.schedule == "theorem" and own.algorithm == "shb"
+        needs = is_slack(own.rule) or (stepping and parse(own.rule, f=own.f).claim is None)
+        if not needs or rule is None or own.kappa is not None:
             return cell
-        return replace(cell, configuration=own.with_values({"kappa": proved(own.rule, own.n, own.f)}))
+        return replace(cell, configuration=own.with_values({"kappa": proved(rule, own.n, own.f)}))
 
     return [given(cell) for cell in cells]
 
