@@ -157,6 +157,14 @@ def test_what_cannot_be_spread_is_refused_in_one_line(tmp_path):
             assert named in complaint
 
 
+def test_a_folder_that_cannot_be_made_is_one_line_from_every_process(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    for code, _, complaint in spread(["train", "--steps", "2", "--out", str(tmp_path / "file")]):
+        assert code == 2
+        assert complaint.count("\n") == 1
+        assert "cannot write to" in complaint
+
+
 def test_a_lost_process_ends_the_run_with_a_checkpoint_to_go_on_from(tmp_path):
     settings = ["--attack", "sf", "--rule", "nnm+krum", "--dtype", "float64", "--steps", "80", "--evaluate-every", "0"]
     first, second = launch(["-m", "kappaguard", "train", *settings, "--out", str(tmp_path)])

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from kappaguard.rules.errors import InputError
 from kappaguard.training.build import device_named, parts_of
 from kappaguard.training.configuration import Configuration
 from kappaguard.training.distributed.group import join, leave
@@ -70,7 +71,10 @@ def _folder(
     group = training.group
     path = resume
     if path is None:
-        path = group.agree(_new(training.problem, configuration, out, name, created) if group.rank == 0 else None)
+        made = group.agree(_new(training.problem, configuration, out, name, created) if group.rank == 0 else None)
+        if isinstance(made, str):
+            raise InputError(made)
+        path = made
     assert path is not None
     folder = Folder(path)
     folder.require_processes(group.size)
@@ -88,8 +92,12 @@ def _new(
     out: Path,
     name: str,
     created: Callable[[Problem, Folder], None],
-) -> Path:
-    folder = Folder.create(out, name, configuration)
+) -> Path | str:
+    """A new folder, or why there is none: all processes are to know."""
+    try:
+        folder = Folder.create(out, name, configuration)
+    except InputError as error:
+        return str(error)
     created(problem, folder)
     return folder.path
 
