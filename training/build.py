@@ -12,6 +12,8 @@ from kappaguard.search.attacks.base import Aggregation, Attack
 from kappaguard.search.attacks.names import attack_named
 from kappaguard.training.algorithm import Settings, Training
 from kappaguard.training.configuration import LABEL_FLIPPING, Configuration
+from kappaguard.training.distributed.group import launched
+from kappaguard.training.memory import require_memory
 from kappaguard.training.messages import WITHOUT_DOUBLE
 from kappaguard.training.problem import Problem
 from kappaguard.training.quadratic import Quadratic
@@ -114,6 +116,10 @@ def problem_of(configuration: Configuration, data: Dataset | None = None) -> Pro
         device = torch.device("cpu")
     like = torch.empty(0, dtype=dtype, device=device)
     if configuration.model == "quadratic":
+        # a process of several may hold one message of each kind
+        vectors = 2 * configuration.n if not launched() else 2
+        size = vectors * configuration.dimension * like.element_size()
+        require_memory(size, f"messages of {configuration.dimension} numbers")
         return Quadratic(
             configuration.honest,
             configuration.dimension,
