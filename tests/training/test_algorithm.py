@@ -15,6 +15,7 @@ from kappaguard.training.build import build, device_named, problem_of
 from kappaguard.training.configuration import Configuration, preset, presets
 from kappaguard.training.folder import Folder
 from kappaguard.training.learning import Learning
+from kappaguard.training.measure import errors
 from kappaguard.training.messages import Diverged
 from kappaguard.training.quadratic import Quadratic
 from kappaguard.training.run import run
@@ -246,3 +247,17 @@ def test_folders_are_never_used_twice(tmp_path):
     (tmp_path / "name-1" / "checkpoint.pt").write_bytes(b"nonsense")
     with pytest.raises(InputError, match="is damaged"):
         run(build(SMALL), SMALL, Folder.existing(tmp_path / "name-1")[0])
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_an_error_of_rounding_s_size_is_no_ratio(dtype):
+    """Nor is it an infinite one if the honest vectors are equal; a larger error is."""
+    eps = torch.finfo(dtype).eps
+    for error, variance, ratio in (
+        ((10 * eps) ** 2, 0.0, 0.0),
+        ((10 * eps) ** 2, eps**2, 0.0),
+        ((1000 * eps) ** 2, 0.0, float("inf")),
+        ((1000 * eps) ** 2, eps**2, 1e6),
+        (0.0, 1.0, 0.0),
+    ):
+        assert errors(error, variance, 1.0, dtype)["kappa_hat"] == pytest.approx(ratio)
