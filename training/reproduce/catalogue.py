@@ -110,6 +110,13 @@ _NETWORK: Changes = (
     ("evaluate_every", 0),
 )
 _NOISY: Changes = (("steps", 300), ("sigma", 0.3))
+_NOISY_LOGISTIC: Changes = (*_LOGISTIC[:-1], ("steps", 100), ("batch", 25))
+_NOISY_NETWORK: Changes = (
+    *_NETWORK[3:],
+    ("algorithm", "shb"),
+    ("schedule", "theorem"),
+    ("assumed_smoothness", 40.0),
+)
 
 
 def _theorem(name: str, title: str, preset: str, changes: Changes, *more: str) -> None:
@@ -119,21 +126,9 @@ def _theorem(name: str, title: str, preset: str, changes: Changes, *more: str) -
 _theorem("theorem1", "Theorem 1 on quadratics", "theorem1", (("steps", 60),))
 _theorem("theorem2", "Theorem 2 on quadratics", "theorem2", _NOISY)
 _theorem("theorem1-cnn", "Theorem 1 on the network for MNIST (650 images)", "mnist", _NETWORK, "lf")
-_theorem(
-    "theorem2-cnn",
-    "Theorem 2 on the network for MNIST (650 images)",
-    "mnist",
-    (*_NETWORK[3:], ("algorithm", "shb"), ("schedule", "theorem"), ("assumed_smoothness", 40.0)),
-    "lf",
-)
+_theorem("theorem2-cnn", "Theorem 2 on the network for MNIST (650 images)", "mnist", _NOISY_NETWORK, "lf")
 _theorem("theorem1-logistic", "Theorem 1 on logistic regression (digits)", "theorem1", _LOGISTIC, "lf")
-_theorem(
-    "theorem2-logistic",
-    "Theorem 2 on logistic regression (digits)",
-    "theorem2",
-    (*_LOGISTIC[:-1], ("steps", 100), ("batch", 25)),
-    "lf",
-)
+_theorem("theorem2-logistic", "Theorem 2 on logistic regression (digits)", "theorem2", _NOISY_LOGISTIC, "lf")
 
 EXPERIMENTS["theorem1-slack"] = Experiment(
     "Theorem 1 under the adversary that owns the slack, on quadratics with G = L = 1",
@@ -157,4 +152,6 @@ def _adaptive(name: str, title: str, preset: str, changes: Changes) -> None:
 _adaptive("theorem1-adaptive", "Theorem 1 on quadratics", "theorem1", (("steps", 60),))
 _adaptive("theorem1-adaptive-logistic", "Theorem 1 on logistic regression (digits)", "theorem1", _LOGISTIC)
 _adaptive("theorem1-adaptive-cnn", "Theorem 1 on the network for MNIST (650 images)", "mnist", _NETWORK)
+_adaptive("theorem2-adaptive-logistic", "Theorem 2 on logistic regression (digits)", "theorem2", _NOISY_LOGISTIC)
+_adaptive("theorem2-adaptive-cnn", "Theorem 2 on the network for MNIST (650 images)", "mnist", _NOISY_NETWORK)
 _adaptive("theorem2-adaptive", "Theorem 2 on quadratics", "theorem2", _NOISY)
