@@ -1,0 +1,1 @@
+"""Rules as data: what a rule forms, compares, selects and returns."""

@@ -1,0 +1,167 @@
+"""The recipe of a rule on n vectors, as frozen data.
+
+    vectors     the inputs, or layer after layer the mean of each one's ``count`` nearest, itself included (``mixing``)
+    choice      ``Rounds``: in every round the vectors with the least (or greatest) scores leave the pool, to be kept or
+                dropped. ``Subset``: the subset of a size with the least diameter or variance.
+    output      the mean of what was chosen: of the vectors kept, or of those left if none is ever kept.
+
+or, coordinate by coordinate and after the same layers of mixing,
+
+    OrderStatistics   a weight for every place in the sorted values
+    NearCentre        the mean of the ``count`` values nearest to such a centre
+
+Scores are squared distances or sums of them, so that every comparison is linear in the Gram matrix of the inputs as
+soon as the earlier decisions are known. Ties go to the lower index (``NearCentre``: to the smaller value; ``Subset``: to
+the lexicographically first). Workers are numbered from 0. A recipe is for one n; f is the adversary's business.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from kappaguard.rules.errors import InputError
+
+
+@dataclass(frozen=True)
+class NearestSum:
+    """The sum of the ``count`` least squared distances to other vectors of the pool."""
+
+    count: int
+
+
+@dataclass(frozen=True)
+class MeanDistance:
+    """The squared distance to the mean of the pool."""
+
+
+@dataclass(frozen=True)
+class PivotDistance:
+    """The squared distance to the vector of one worker, whether it is in the pool or not."""
+
+    pivot: int
+
+
+Score = NearestSum | MeanDistance | PivotDistance
+
+
+@dataclass(frozen=True)
+class Round:
+    """The ``count`` vectors of the pool with the least (greatest) scores leave it, to be kept or dropped."""
+
+    score: Score
+    count: int
+    greatest: bool = False
+    keep: bool = True
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """Rounds of selection from a shrinking pool."""
+
+    rounds: tuple[Round, ...]
+
+    @property
+    def keeps(self) -> bool:
+        """Whether the output is the mean of what was kept, and not of what is left."""
+        return any(each.keep for each in self.rounds)
+
+
+@dataclass(frozen=True)
+class Subset:
+    """The subset of ``size`` vectors with the least diameter, or the least variance."""
+
+    size: int
+    measure: Literal["diameter", "variance"]
+
+
+@dataclass(frozen=True)
+class OrderStatistics:
+    """Per coordinate, the sum of the sorted values times these weights."""
+
+    weights: tuple[Fraction, ...]
+
+
+@dataclass(frozen=True)
+class NearCentre:
+    """Per coordinate, the mean of the ``count`` values nearest to the centre that these weights give."""
+
+    weights: tuple[Fraction, ...]
+    count: int
+
+
+Choice = Rounds | Subset | OrderStatistics | NearCentre
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What a rule does with n vectors. ``trusted`` is a worker that the adversary cannot be."""
+
+    n: int
+    choice: Choice
+    mixing: tuple[int, ...] = ()
+    trusted: int | None = None
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+    @property
+    def coordinatewise(self) -> bool:
+        """Whether what follows the mixing works coordinate by coordinate."""
+        return isinstance(self.choice, OrderStatistics | NearCentre)
+
+
+def _check(recipe: Recipe) -> None:
+    n, choice = recipe.n, recipe.choice
+    _require(_is_count(n, 1), f"a recipe needs n >= 1, got {n!r}")
+    for count in recipe.mixing:
+        _require(_is_count(count, 1) and count <= n, f"mixing takes 1 to n = {n} vectors, got {count!r}")
+    trusted = recipe.trusted
+    _require(trusted is None or (_is_count(trusted, 0) and trusted < n), f"no worker {trusted!r} among n = {n}")
+    match choice:
+        case Rounds(rounds):
+            left = n
+            _require(bool(rounds), "a recipe needs a round")
+            for each in rounds:
+                _check_round(each, n, left)
+                left -= each.count
+            _require(choice.keeps or left > 0, "nothing is left to be returned")
+        case Subset(size, measure):
+            _require(_is_count(size, 1) and size <= n, f"a subset has 1 to n = {n} vectors, got {size!r}")
+            _require(measure in ("diameter", "variance"), f"a subset has the least diameter or variance, not {measure!r}")
+        case OrderStatistics(weights):
+            _check_weights(weights, n)
+        case NearCentre(weights, count):
+            _check_weights(weights, n)
+            _require(_is_count(count, 1) and count <= n, f"1 to n = {n} values are near a centre, got {count!r}")
+        case _:
+            raise InputError(f"a recipe chooses by rounds, subset or order, not by {type(choice).__name__}")
+
+
+def _check_round(each: Round, n: int, left: int) -> None:
+    _require(_is_count(each.count, 1) and each.count <= left, f"a round takes 1 to {left} vectors, got {each.count!r}")
+    match each.score:
+        case NearestSum(count):
+            _require(_is_count(count, 0) and count < left, f"there are {left - 1} other vectors, not {count!r}")
+        case PivotDistance(pivot):
+            _require(_is_count(pivot, 0) and pivot < n, f"no worker {pivot!r} among n = {n}")
+        case MeanDistance():
+            pass
+        case _:
+            raise InputError(f"no score is called {type(each.score).__name__}")
+
+
+def _check_weights(weights: tuple[Fraction, ...], n: int) -> None:
+    _require(len(weights) == n, f"order statistics need n = {n} weights, got {len(weights)}")
+    _require(all(isinstance(weight, Fraction) for weight in weights), "the weights must be fractions")
+    _require(sum(weights) == 1, f"the weights must add up to 1, not {sum(weights)}")
+
+
+def _is_count(value: object, least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least
+
+
+def _require(condition: bool, message: str) -> None:
+    if not condition:
+        raise InputError(message)

@@ -1,0 +1,259 @@
+"""Branch and bound over the decisions of a recipe, best bound first.
+
+A node is solved with cuts until none is violated. If its bound exceeds what an input reaches, it is divided; cases that
+differ only by names of workers are solved once. What is not worth dividing further is a leaf: its bound is no larger than
+the incumbent, or all its decisions are made, and then the bound is the exact worst ratio on its closed cell.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import math
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from kappaguard.rules.recipe.recipe import Recipe
+from kappaguard.search.exact.attain import inputs, towards_interior
+from kappaguard.search.exact.divide import Division, divide, first_choices, lead
+from kappaguard.search.exact.facts import Facts, canonical
+from kappaguard.search.exact.node import Name, Node
+from kappaguard.search.exact.program import largest
+from kappaguard.search.exact.space import Floats
+
+CUT_ROUNDS = 15
+TOLERANCE = 2e-7
+"""Relative: bounds this near to the incumbent are not divided any further."""
+NEAR = 1e-7
+"""An input that is this near to a bound, relatively, attains it."""
+LEAD_NODES = 400
+"""So many nodes may be spent on replacing Byzantine vectors of the output by one of them."""
+
+Ratio = Callable[[Floats], float]
+Item = tuple[float, int, int, int]
+
+
+@dataclass
+class Split:
+    """A division of an entry: per case, the entry that stands for it and the renaming of workers that leads there."""
+
+    division: Division
+    children: list[tuple[int, list[int]]]
+
+
+@dataclass
+class Entry:
+    """A node of the tree with its own bound; ``splits`` are ways to divide it, each of which may bound it better."""
+
+    facts: Facts
+    bound: float = math.inf
+    cuts: tuple[Name, ...] = ()
+    splits: list[Split] = field(default_factory=list)
+
+
+@dataclass
+class Tree:
+    """What the search knows: entries by number (the root is 0), the best input, and how it went."""
+
+    recipe: Recipe
+    f: int
+    entries: list[Entry]
+    lower: float = 0.0
+    best: Floats | None = None
+    programs: int = 0
+    finished: bool = False
+
+    def values(self) -> list[float]:
+        """Per entry the best bound: its own, or the largest of the children of its best split."""
+        values = [math.inf] * len(self.entries)
+        # a child has a larger number than its first parent, but a merged one may have a smaller one
+        settled = [False] * len(self.entries)
+        for start in range(len(self.entries)):
+            stack = [start]
+            while stack:
+                index = stack[-1]
+                entry = self.entries[index]
+                missing = [c for split in entry.splits for c, _ in split.children if not settled[c]]
+                if missing and not settled[index]:
+                    stack += missing
+                    continue
+                stack.pop()
+                divided = [max(values[c] for c, _ in split.children) for split in entry.splits if split.children]
+                values[index] = min([entry.bound, *divided])
+                settled[index] = True
+        return values
+
+    @property
+    def upper(self) -> float:
+        """The bound that the tree proves."""
+        return self.values()[0]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When to stop: processed nodes (the same on every machine) or seconds."""
+
+    nodes: int = 1_000_000
+    seconds: float = math.inf
+
+
+class Search:
+    """One run of branch and bound."""
+
+    def __init__(self, recipe: Recipe, f: int, ratio: Ratio, inputs: Iterable[Floats] = (), seed: int = 0) -> None:
+        self.tree = Tree(recipe, f, [Entry(frozenset())])
+        self.ratio = ratio
+        self.generator = np.random.default_rng(seed)
+        self.keys: dict[object, tuple[int, list[int]]] = {}
+        self.counter = itertools.count()
+        self.start = time.perf_counter()
+        self.processed = 0
+        for x in inputs:
+            self.offer(x)
+
+    @property
+    def target(self) -> float:
+        """Bounds up to here need no division."""
+        return self.tree.lower * (1 + TOLERANCE) + 1e-12
+
+    def offer(self, x: Floats) -> None:
+        """An input that may be worse than the worst known."""
+        value = self.ratio(x)
+        if value > self.tree.lower:
+            self.tree.lower, self.tree.best = value, x
+
+    def run(self, limits: Limits, report: Callable[[float, float, int], None] | None = None) -> Tree:
+        """Divide until the bounds meet or a limit is reached; Ctrl-C ends it with the bracket so far."""
+        heap: list[Item] = []
+        self._push(heap, 0)
+        try:
+            while heap:
+                if -heap[0][0] <= self.target:
+                    break
+                if self.processed >= limits.nodes or time.perf_counter() - self.start > limits.seconds:
+                    return self.tree
+                index = heapq.heappop(heap)[-1]
+                self._process(heap, index)
+                if report is not None:
+                    report(self.tree.lower, -heap[0][0] if heap else self.tree.lower, self.processed)
+        except KeyboardInterrupt:
+            return self.tree
+        self.tree.finished = True
+        return self.tree
+
+    def _push(self, heap: list[Item], index: int) -> None:
+        entry = self.tree.entries[index]
+        heapq.heappush(heap, (-entry.bound, -len(entry.facts), next(self.counter), index))
+
+    def _process(self, heap: list[Item], index: int) -> bool:
+        """Solve a node and divide it where that can help; whether it is done or divided, and not a leaf above the target."""
+        entry = self.tree.entries[index]
+        self.processed += 1
+        node = Node(self.tree.recipe, self.tree.f, entry.facts)
+        division = first_choices(node)
+        if division is not None:
+            self._divide(heap, entry, division)
+            return True
+        point = self._solve(node, entry)
+        if entry.bound <= self.target:
+            return True
+        if point is not None:
+            self._try(node, point)
+            if entry.bound <= self.target:
+                return True
+        leading = lead(node)
+        if leading is not None and self._lead(entry, leading):
+            return True
+        division = divide(node, point, entry.bound)
+        if division is None and point is not None and math.isfinite(entry.bound):
+            division = self._attain(node, entry, point)
+        if division is None:
+            return entry.bound <= self.target
+        self._divide(heap, entry, division)
+        return True
+
+    def _lead(self, entry: Entry, division: Division) -> bool:
+        """Whether one Byzantine vector in place of several already proves the target."""
+        heap: list[Item] = []
+        self._divide(heap, entry, division)
+        last = self.processed + LEAD_NODES
+        while heap and -heap[0][0] > self.target:
+            if self.processed > last or not self._process(heap, heapq.heappop(heap)[-1]):
+                return False
+        return True
+
+    def _attain(self, node: Node, entry: Entry, point: Floats) -> Division | None:
+        """Inputs of a cell that has to be believed; if the rule does not reach its bound, what else it decides there.
+
+        All decisions are made at the optimum, but others may tie with them: those that win just inside.
+        """
+        names = [*node.names(), *entry.cuts]
+        for _ in range(CUT_ROUNDS):
+            inside = towards_interior(node, names, point)
+            fresh = [name for name in node.cuts(inside) if name not in names]
+            if not fresh:
+                break
+            names += fresh
+        for x in inputs(node, names, point):
+            self.offer(x)
+            if self.tree.lower >= entry.bound * (1 - NEAR):
+                return None
+        return divide(node, inside, entry.bound)
+
+    def _solve(self, node: Node, entry: Entry) -> Floats | None:
+        if not np.abs(node.error).max() > 1e-12:
+            entry.bound = 0.0
+            return None
+        names = [*node.names(), *entry.cuts]
+        cuts = list(entry.cuts)
+        bound, point = entry.bound, None
+        for _ in range(CUT_ROUNDS):
+            solution = largest(node.space, node.error, node.variance, [node.form(name) for name in names], self.target)
+            self.tree.programs += 1
+            point = solution.point
+            if solution.value == -math.inf:
+                bound = min(bound, self.target)
+                break
+            bound = min(bound, solution.value)
+            if point is None or bound <= self.target:
+                break
+            fresh = [name for name in node.cuts(point) if name not in names]
+            if not fresh:
+                break
+            names += fresh
+            cuts += fresh
+        entry.bound, entry.cuts = bound, tuple(cuts)
+        return point
+
+    def _try(self, node: Node, point: Floats) -> None:
+        """Inputs near a point of the program: as it is, and shaken a little to decide ties."""
+        if self.processed > 60 and self.processed % 8:
+            return
+        x = node.space.realise(point, self.tree.recipe.n)
+        size = np.abs(x).max()
+        if not size > 0 or not np.isfinite(size):
+            return
+        for shake in (0.0, 1e-9, 1e-7, 1e-5, 1e-3):
+            self.offer(x + shake * size * self.generator.standard_normal(x.shape))
+
+    def _divide(self, heap: list[Item], entry: Entry, division: Division) -> None:
+        split = Split(division, [])
+        entry.splits.append(split)
+        tree = self.tree
+        for _, facts in division.cases:
+            node = Node(tree.recipe, tree.f, facts)
+            key, renaming = canonical(facts, node.n, node.h, node.roles)
+            if key not in self.keys:
+                tree.entries.append(Entry(facts, entry.bound, entry.cuts))
+                self.keys[key] = (len(tree.entries) - 1, renaming)
+                self._push(heap, len(tree.entries) - 1)
+                split.children.append((len(tree.entries) - 1, list(range(node.n))))
+                continue
+            owner, other = self.keys[key]
+            back = [0] * node.n
+            for i, place in enumerate(other):
+                back[place] = i
+            split.children.append((owner, [back[place] for place in renaming]))
