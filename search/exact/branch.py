@@ -164,7 +164,7 @@ class Search:
             self._try(node, point)
             if entry.bound <= self.target:
                 return True
-        leading = lead(node)
+        leading = None if node.layers else lead(node)
         if leading is not None and self._lead(entry, leading):
             return True
         division = divide(node, point, entry.bound)
@@ -243,17 +243,17 @@ class Search:
         split = Split(division, [])
         entry.splits.append(split)
         tree = self.tree
+        n = tree.recipe.n
         for _, facts in division.cases:
-            node = Node(tree.recipe, tree.f, facts)
-            key, renaming = canonical(facts, node.n, node.h, node.roles)
+            key, renaming = canonical(facts, n, n - tree.f)
             if key not in self.keys:
                 tree.entries.append(Entry(facts, entry.bound, entry.cuts))
                 self.keys[key] = (len(tree.entries) - 1, renaming)
                 self._push(heap, len(tree.entries) - 1)
-                split.children.append((len(tree.entries) - 1, list(range(node.n))))
+                split.children.append((len(tree.entries) - 1, list(range(n))))
                 continue
             owner, other = self.keys[key]
-            back = [0] * node.n
+            back = [0] * n
             for i, place in enumerate(other):
                 back[place] = i
             split.children.append((owner, [back[place] for place in renaming]))

@@ -72,12 +72,13 @@ class _Swap:
         return self.j if k == self.i else self.i if k == self.j else k
 
 
-def canonical(facts: Facts, n: int, honest: int, roles: list[list[int]]) -> tuple[Any, list[int]]:
+def canonical(facts: Facts, n: int, honest: int) -> tuple[Any, list[int]]:
     """A key that is equal for facts that differ only by the names of workers, and the renaming that leads to it.
 
     Workers are coloured by what the facts say about them until the colours are stable; where one colour has several
     roles, each of them is tried as the first.
     """
+    roles = roles_of(facts, n, honest)
     role_of = {i: index for index, role in enumerate(roles) for i in role}
     ordered = sorted(facts, key=lambda fact: fact[:2])
     best: list[Any] = [None, None]

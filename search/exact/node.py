@@ -20,6 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from functools import cached_property
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -175,6 +176,17 @@ class Node:
                 k = len(members)
                 drift = self.space.square(self.vector(layer + 1, i) - self.mean(layer, members))
                 return 4 * min(k, self.n - k) * self.total(layer, i, members) - k * k * drift
+            case ("drifts", layer, some, members):
+                k = len(members)
+                centre = self.mean(layer, members)
+                touched = self.spread(members, layer) - self.spread(members - some, layer)
+                form = 4 * (self.n - k) * touched
+                for role in self.roles:
+                    count = sum(i in some for i in role)
+                    if count:
+                        i = next(i for i in role if i in some)
+                        form -= count * k * k * self.space.square(self.vector(layer + 1, i) - centre)
+                return form
             case ("taken" | "left" as kind, r, i, members):
                 below = (kind == "taken") != self.rounds[r].greatest
                 difference = self.space.scalar(r) - self.score(r, i, members)
@@ -187,8 +199,9 @@ class Node:
                 return self.spread(members) - self.spread(self.subset or ())
         raise AssertionError(f"no inequality is called {name}")
 
-    def spread(self, members: Iterable[int]) -> Floats:
-        """The sum of squared distances over pairs of members."""
+    def spread(self, members: Iterable[int], layer: int | None = None) -> Floats:
+        """The sum of squared distances over pairs of members, in the last layer unless another is given."""
+        layer = self.layers if layer is None else layer
         groups: dict[int, list[int]] = {}
         for i in members:
             groups.setdefault(self.space.role_of[i], []).append(i)
@@ -196,9 +209,9 @@ class Node:
         parts = list(groups.values())
         for index, part in enumerate(parts):
             if len(part) > 1:
-                form += len(part) * (len(part) - 1) / 2 * self.distance(self.layers, part[0], part[1])
+                form += len(part) * (len(part) - 1) / 2 * self.distance(layer, part[0], part[1])
             for other in parts[index + 1 :]:
-                form += len(part) * len(other) * self.distance(self.layers, part[0], other[0])
+                form += len(part) * len(other) * self.distance(layer, part[0], other[0])
         return form
 
     def others(self, i: int, pool: Iterable[int] | None = None) -> list[int]:
@@ -277,7 +290,7 @@ class Node:
 
     def cuts(self, point: Floats) -> list[Name]:
         """Valid inequalities that the point violates."""
-        found: list[Name] = []
+        found: list[Name] = self._drifts(point)
         for r, each in enumerate(self.rounds):
             if not isinstance(each.score, NearestSum):
                 continue
@@ -294,6 +307,26 @@ class Node:
             if members is not None:
                 found.append(("subset", members))
         return found
+
+    def _drifts(self, point: Floats) -> list[Name]:
+        """Of the inequalities on how far several rows drift together, the one that is violated most."""
+        best: tuple[float, Name] | None = None
+        for layer, k in enumerate(self.recipe.mixing):
+            if k != self.h:
+                continue
+            honest = frozenset(range(self.h))
+            roles = [role for role in self.roles if role[0] < self.h and (layer, role[0]) not in self.rows]
+            for size in range(1, len(roles) + 1):
+                for some in combinations(roles, size):
+                    members = frozenset().union(*some)
+                    if len(members) == 1:
+                        continue
+                    name = ("drifts", layer, members, honest)
+                    form = self.form(name)
+                    violation = float(point @ form) / float(np.abs(form).max())
+                    if violation < -SLACK and (best is None or violation < best[0]):
+                        best = (violation, name)
+        return [] if best is None else [best[1]]
 
     def _role_distances(self, point: Floats) -> Floats:
         count = len(self.roles)

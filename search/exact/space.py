@@ -17,6 +17,7 @@ per role with several workers, and coefficients of scalars. Its length depends o
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +28,7 @@ ROOT = 2.0**0.5
 
 def pack(matrix: Floats) -> Floats:
     """The upper triangle, column by column, entries off the diagonal times the root of two."""
-    columns, rows = np.tril_indices(len(matrix))
+    columns, rows = _triangle(len(matrix))
     packed: Floats = matrix[rows, columns] * np.where(rows == columns, 1.0, ROOT)
     return packed
 
@@ -35,9 +36,21 @@ def pack(matrix: Floats) -> Floats:
 def unpack(values: Floats, size: int) -> Floats:
     """The symmetric matrix of a packed triangle."""
     matrix = np.zeros((size, size))
-    columns, rows = np.tril_indices(size)
+    columns, rows = _triangle(size)
     matrix[rows, columns] = values * np.where(rows == columns, 1.0, 1 / ROOT)
     return matrix + matrix.T - np.diag(np.diag(matrix))
+
+
+@cache
+def _triangle(size: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    return np.tril_indices(size)
+
+
+@cache
+def _centred_basis(count: int) -> Floats:
+    """An orthonormal basis, as columns, of the vectors whose entries add up to zero."""
+    basis: Floats = np.linalg.qr(np.eye(count)[:, 1:] - 1.0 / count)[0]
+    return basis
 
 
 class Space:
@@ -49,14 +62,19 @@ class Space:
         self.offsets = np.cumsum([0, *map(len, kinds)])
         count = int(self.offsets[-1])
         self.size = count - 1
-        self.basis = np.linalg.qr(np.eye(count)[:, 1:] - 1.0 / count)[0] if count > 1 else np.zeros((1, 0))
+        self.basis = _centred_basis(count) if count > 1 else np.zeros((1, 0))
         self.blocks = [self.size, *(len(kind) for role, kind in zip(roles, kinds, strict=True) if len(role) > 1)]
         self.scattered = [index for index, role in enumerate(roles) if len(role) > 1]
         lengths = [size * (size + 1) // 2 for size in self.blocks]
         self.starts = np.cumsum([0, *lengths])
         self.first_scalar = int(self.starts[-1])
         self.length = self.first_scalar + scalars
-        self._columns, self._rows = np.tril_indices(self.size)
+        self._order = [i for role in roles for i in role]
+        self._edges = np.cumsum([0, *map(len, roles)])[:-1]
+        self._owners = np.repeat(np.arange(len(roles)), list(map(len, kinds)))
+        self._kinds = np.concatenate([np.array(kind, dtype=int) for kind in kinds])
+        self._sizes = np.array([len(role) for role in roles], dtype=float)
+        self._columns, self._rows = _triangle(self.size)
         self._factors = np.where(self._columns == self._rows, 1.0, ROOT)
 
     def zero(self) -> Floats:
@@ -72,19 +90,22 @@ class Space:
     def square(self, coefficients: Floats) -> Floats:
         """The averaged form of coefficients of shape (kinds, n) that add up to zero."""
         form = self.zero()
-        sums = np.concatenate(
-            [coefficients[list(kind)][:, role].sum(axis=1) for role, kind in zip(self.roles, self.kinds, strict=True)]
-        )
-        point = self.basis.T @ sums
+        ordered = coefficients[:, self._order]
+        by_role = np.add.reduceat(ordered, self._edges, axis=1)
+        point = by_role[self._kinds, self._owners] @ self.basis
         form[: self.starts[1]] = point[self._rows] * point[self._columns] * self._factors
+        if not self.scattered:
+            return form
+        squares = np.add.reduceat(ordered * ordered, self._edges, axis=1)
         for place, index in enumerate(self.scattered):
-            role, kind = self.roles[index], list(self.kinds[index])
-            part = coefficients[kind][:, role]
-            m = len(role)
-            total = sums[self.offsets[index] : self.offsets[index + 1]]
-            block = (m * (part @ part.T) - np.outer(total, total)) / (m * (m - 1))
-            start, end = self.starts[place + 1], self.starts[place + 2]
-            form[start:end] = block[0, 0] if len(kind) == 1 else pack(block)
+            kind, m = list(self.kinds[index]), self._sizes[index]
+            start = self.starts[place + 1]
+            if len(kind) == 1:
+                form[start] = (m * squares[0, index] - by_role[0, index] ** 2) / (m * (m - 1))
+                continue
+            part = coefficients[kind][:, self.roles[index]]
+            total = by_role[kind, index]
+            form[start : self.starts[place + 2]] = pack((m * (part @ part.T) - np.outer(total, total)) / (m * (m - 1)))
         return form
 
     def trace(self) -> Floats:

@@ -1,0 +1,82 @@
+"""From a finished tree to the text of a certificate."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from typing import Any
+
+from kappaguard.rules.recipe.text import to_data
+from kappaguard.search.exact.branch import Entry, Tree
+from kappaguard.search.exact.leaves import multipliers
+from kappaguard.search.exact.node import Node
+
+SCHEMA = "kappaguard-certificate/2"
+ROOM = 1e-7
+"""The certified bound exceeds the one of the programs by this much, relatively, so that there is something inside."""
+
+
+def certify(tree: Tree, rule: str, kappa: Fraction, report: Callable[[int, int], None] | None = None) -> str:
+    """The part of the tree that proves kappa, as far as it goes, with multipliers at the leaves."""
+    values = tree.values()
+    limit = float(kappa)
+    order: dict[int, int] = {0: 0}
+    queue = [0]
+    written: list[dict[str, Any]] = []
+    while queue:
+        index = queue.pop(0)
+        entry = tree.entries[index]
+        facts = [_plain(fact) for fact in sorted(entry.facts, key=_key)]
+        split = _useful(tree, entry, values, limit)
+        if split is None:
+            written.append({"facts": facts, "multipliers": _leaf(tree, entry, kappa)})
+        else:
+            cases = []
+            for (fact, _), (child, names) in zip(split.division.cases, split.children, strict=True):
+                if child not in order:
+                    order[child] = len(order)
+                    queue.append(child)
+                same = names == list(range(tree.recipe.n))
+                cases.append([order[child], _plain(fact), None if same else names])
+            written.append({"facts": facts, "split": _plain(split.division.name), "cases": cases})
+        if report is not None:
+            report(len(written), len(order))
+    data = {"schema": SCHEMA, "rule": rule, "criterion": "trace", "f": tree.f, "upper": str(kappa)}
+    data |= {"recipe": to_data(tree.recipe), "origin": None, "nodes": written}
+    return json.dumps(data)
+
+
+def _useful(tree: Tree, entry: Entry, values: list[float], limit: float) -> Any:
+    """The split whose children all stay below the limit; None if the entry does so itself."""
+    if entry.bound <= limit:
+        return None
+    for split in entry.splits:
+        if all(values[child] <= limit for child, _ in split.children):
+            return split
+    return None
+
+
+def _leaf(tree: Tree, entry: Entry, kappa: Fraction) -> list[list[Any]]:
+    node = Node(tree.recipe, tree.f, entry.facts)
+    found = multipliers(node, [*node.names(), *entry.cuts], kappa)
+    return [[_plain(name), str(value)] for name, value in found.by_name.items()]
+
+
+def _key(fact: tuple[Any, ...]) -> str:
+    return str(_plain(fact))
+
+
+def _plain(parts: Iterable[Any]) -> list[Any]:
+    return [ranges(part) if isinstance(part, frozenset) else part for part in parts]
+
+
+def ranges(members: Iterable[int]) -> str:
+    """A set of workers as ranges: ``0-8,12``."""
+    runs: list[list[int]] = []
+    for i in sorted(members):
+        if runs and runs[-1][1] == i - 1:
+            runs[-1][1] = i
+        else:
+            runs.append([i, i])
+    return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
