@@ -19,9 +19,11 @@ import numpy as np
 from kappaguard.rules.arrays import Array, enter
 from kappaguard.rules.cloud import Cloud
 from kappaguard.rules.distances import Beginning
+from kappaguard.rules.errors import InputError
 
 if TYPE_CHECKING:
     from kappaguard.rules.pipeline import Chain, Pipeline
+    from kappaguard.rules.recipe.recipe import Recipe
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,25 @@ class Rule(Stage):
         """The closed form that is claimed for it, if there is one."""
         return self.coefficient
 
+    @property
+    def trusted(self) -> int | None:
+        """A worker that the adversary cannot be: only sets S with it count."""
+        return None
+
+    def recipe(self, n: int) -> Recipe | None:
+        """What it does with n vectors, as data; None if no recipe says that."""
+        del n
+        return None
+
+    def weights(self, distances: Array) -> Array:
+        """The weight of each vector in the output, of shape (n,), from the n x n matrix of squared distances."""
+        from kappaguard.rules.recipe.select import weights
+
+        found = self.recipe(int(distances.shape[-1]))
+        if found is None or found.coordinatewise:
+            raise InputError(f"{self.label} has no weights that follow from the distances")
+        return weights(found, distances)
+
     def __call__(self, x: Array) -> Array:
         """The aggregate of x, of shape (..., n, d) -> (..., d)."""
         return self.knowing(x, None)
@@ -114,6 +135,11 @@ class PreAggregation(Stage):
         """The new vectors of x, of shape (..., n, d) -> (..., m, d)."""
         array, back = enter(x)
         return back(self.transform(Cloud(array)).points)
+
+    def mixing(self, n: int) -> tuple[int, ...] | None:
+        """How many nearest of n vectors are averaged, layer by layer; None if it does something else."""
+        del n
+        return None
 
     @abstractmethod
     def transform(self, cloud: Cloud) -> Cloud:

@@ -9,6 +9,8 @@ from kappaguard.rules.arrays import Array
 from kappaguard.rules.base import Coefficient, Rule, Traits
 from kappaguard.rules.cloud import Cloud
 from kappaguard.rules.coordinates import window_mean
+from kappaguard.rules.recipe.recipe import OrderStatistics, Recipe
+from kappaguard.rules.recipe.weights import median
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,10 @@ class Median(Rule):
     name: ClassVar[str] = "cwmed"
     coefficient: ClassVar[Coefficient | None] = Coefficient("4*(1+f/(n-2*f))**2", "Fixing by Mixing, CWMed")
     _traits: ClassVar[Traits] = Traits(rotates=False)
+
+    def recipe(self, n: int) -> Recipe:
+        """The middle value, or the mean of the two middle ones."""
+        return Recipe(n, OrderStatistics(median(n)))
 
     def aggregate(self, cloud: Cloud) -> Array:
         """The median of the points."""

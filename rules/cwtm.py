@@ -10,6 +10,8 @@ from kappaguard.rules.base import Coefficient, Rule, Traits
 from kappaguard.rules.checks import require_count, require_minority
 from kappaguard.rules.cloud import Cloud
 from kappaguard.rules.coordinates import window_mean
+from kappaguard.rules.recipe.recipe import OrderStatistics, Recipe
+from kappaguard.rules.recipe.weights import equal
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,11 @@ class TrimmedMean(Rule):
 
     def __post_init__(self) -> None:
         require_count(self.f, 0, "cwtm: f")
+
+    def recipe(self, n: int) -> Recipe:
+        """The same weight on all but the f smallest and the f largest values."""
+        require_minority(self.name, n, self.f)
+        return Recipe(n, OrderStatistics(equal(n, self.f, n - self.f)))
 
     def aggregate(self, cloud: Cloud) -> Array:
         """The trimmed mean of the points."""

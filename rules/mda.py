@@ -14,6 +14,7 @@ from kappaguard.rules.base import Rule
 from kappaguard.rules.checks import require_count, require_minority
 from kappaguard.rules.cloud import Cloud
 from kappaguard.rules.ordering import ranks
+from kappaguard.rules.recipe.recipe import Recipe, Subset
 from kappaguard.rules.weights import uniform
 
 
@@ -33,6 +34,11 @@ class MinimumDiameterAveraging(Rule):
 
     def __post_init__(self) -> None:
         require_count(self.f, 0, "mda: f")
+
+    def recipe(self, n: int) -> Recipe:
+        """The subset of n - f vectors with the least diameter."""
+        require_minority(self.name, n, self.f)
+        return Recipe(n, Subset(n - self.f, "diameter"))
 
     def aggregate(self, cloud: Cloud) -> Array:
         """The mean of the tightest subset."""

@@ -10,6 +10,8 @@ from kappaguard.rules.base import Rule, Traits
 from kappaguard.rules.checks import require_count, require_minority
 from kappaguard.rules.cloud import Cloud
 from kappaguard.rules.coordinates import mean_around_median
+from kappaguard.rules.recipe.recipe import NearCentre, Recipe
+from kappaguard.rules.recipe.weights import median
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,11 @@ class MeanAroundMedian(Rule):
 
     def __post_init__(self) -> None:
         require_count(self.f, 0, "meamed: f")
+
+    def recipe(self, n: int) -> Recipe:
+        """The n - f values nearest to the median."""
+        require_minority(self.name, n, self.f)
+        return Recipe(n, NearCentre(median(n), n - self.f))
 
     def aggregate(self, cloud: Cloud) -> Array:
         """The mean around the median of the points."""

@@ -10,36 +10,48 @@ from kappaguard.rules.base import Rule
 from kappaguard.rules.checks import require_count, require_minority
 from kappaguard.rules.cloud import Cloud
 from kappaguard.rules.errors import InputError
-from kappaguard.rules.krum import scores
+from kappaguard.rules.krum import others, scores
 from kappaguard.rules.ordering import smallest
+from kappaguard.rules.recipe.numbers import counted, require_number
+from kappaguard.rules.recipe.recipe import NearestSum, Recipe, Round, Rounds
 from kappaguard.rules.weights import uniform
 
 
 @dataclass(frozen=True)
 class MultiKrum(Rule):
-    """The mean of the m vectors with the smallest Krum scores.
+    """The mean of the vectors with the smallest Krum scores.
 
-    Definition (Blanchard et al. 2017, with the paper's score): the mean of the m vectors whose sums of squared
-    distances to their n - f nearest vectors (themselves included) are smallest; m = n - f unless given.
-    Ties: the lower index. Needs f < n/2 and m <= n - f.
+    Definition (Blanchard et al. 2017, with the paper's score): the mean of the ``select`` vectors whose sums of squared
+    distances to their n - f nearest vectors (themselves included) are smallest; n - f unless given. Both numbers may be
+    arithmetic in n and f, see ``Krum``. Ties: the lower index. Needs f < n/2 and select <= n - f.
     Coefficient: the paper states none.
     """
 
     f: int
-    m: int | None = None
+    select: int | str | None = None
+    neighbours: int | str | None = None
     name: ClassVar[str] = "multikrum"
 
     def __post_init__(self) -> None:
         require_count(self.f, 0, "multikrum: f")
-        if self.m is not None:
-            require_count(self.m, 1, "multikrum: m")
+        require_number(self.select, 1, "multikrum: select")
+        require_number(self.neighbours, 0, "multikrum: neighbours")
+
+    def selected(self, n: int) -> int:
+        """How many of n vectors are averaged."""
+        require_minority(self.name, n, self.f)
+        most = n - self.f
+        select = counted(self.select, most, n, self.f, "multikrum: select")
+        if not 1 <= select <= most:
+            raise InputError(f"multikrum needs 1 <= select <= n - f, got select = {select}, n = {n} and f = {self.f}")
+        return select
+
+    def recipe(self, n: int) -> Recipe:
+        """One round that keeps the vectors with the least scores."""
+        return Recipe(n, Rounds((Round(NearestSum(others(self, n)), self.selected(n)),)))
 
     def aggregate(self, cloud: Cloud) -> Array:
         """The mean of the m best points."""
-        require_minority(self.name, cloud.n, self.f)
-        kept = cloud.n - self.f
-        m = kept if self.m is None else self.m
-        if m > kept:
-            raise InputError(f"multikrum needs m <= n - f, got m = {m}, n = {cloud.n} and f = {self.f}")
+        select = self.selected(cloud.n)
         distances = cloud.distances
-        return cloud.combine(uniform(smallest(scores(distances, kept), m), m, distances))
+        return cloud.combine(uniform(smallest(scores(distances, others(self, cloud.n) + 1), select), select, distances))

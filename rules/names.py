@@ -14,6 +14,7 @@ from kappaguard.rules.arrays import Array
 from kappaguard.rules.average import Average
 from kappaguard.rules.base import PreAggregation, Rule
 from kappaguard.rules.bucketing import Bucketing
+from kappaguard.rules.bulyan import Bulyan
 from kappaguard.rules.caf import CovarianceFilter
 from kappaguard.rules.centered_clipping import CenteredClipping
 from kappaguard.rules.checks import require_count
@@ -21,15 +22,20 @@ from kappaguard.rules.clipping import Clipping
 from kappaguard.rules.cwmed import Median
 from kappaguard.rules.cwtm import TrimmedMean
 from kappaguard.rules.errors import InputError
+from kappaguard.rules.faba import IterativeFilter
 from kappaguard.rules.gm import GeometricMedian
 from kappaguard.rules.krum import Krum
 from kappaguard.rules.mda import MinimumDiameterAveraging
 from kappaguard.rules.meamed import MeanAroundMedian
 from kappaguard.rules.monna import MoNNA
 from kappaguard.rules.multikrum import MultiKrum
+from kappaguard.rules.mva import MinimumVarianceAveraging
+from kappaguard.rules.nna import NearestNeighbourAveraging
 from kappaguard.rules.nnm import NNM
+from kappaguard.rules.phocas import Phocas
 from kappaguard.rules.pipeline import Pipeline
 from kappaguard.rules.smea import SmallestMaximumEigenvalueAveraging
+from kappaguard.rules.winsorised import WinsorisedMean
 
 RULES: dict[str, type[Rule]] = {
     cls.name: cls
@@ -46,11 +52,20 @@ RULES: dict[str, type[Rule]] = {
         MoNNA,
         SmallestMaximumEigenvalueAveraging,
         CovarianceFilter,
+        MinimumVarianceAveraging,
+        IterativeFilter,
+        NearestNeighbourAveraging,
+        Phocas,
+        WinsorisedMean,
+        Bulyan,
     )
 }
 PRE_AGGREGATIONS: dict[str, type[PreAggregation]] = {
     cls.name: cls for cls in (NNM, Bucketing, Clipping, AdaptiveClipping)
 }
+
+OLDER = {"multikrum": {"m": "select"}}
+"""Parameters that had another name: witnesses and configurations may still say it."""
 
 S = TypeVar("S", Rule, PreAggregation)
 
@@ -118,7 +133,8 @@ def _build(stage: str, known: dict[str, type[S]], kind: str, f: int | None, extr
         raise InputError(_unknown(name, kind, list(known)))
     cls = known[name]
     accepted = {field.name for field in fields(cls)}  # type: ignore[arg-type]
-    parameters = {**_parameters(name, inside or ""), **extra}
+    older = OLDER.get(name, {})
+    parameters = {older.get(key, key): value for key, value in (_parameters(name, inside or "") | extra).items()}
     if "f" in accepted and "f" not in parameters:
         if f is None:
             raise InputError(f"{name} needs f, the number of Byzantine vectors")

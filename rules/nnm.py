@@ -28,6 +28,11 @@ class NNM(PreAggregation):
     def __post_init__(self) -> None:
         require_count(self.f, 0, "nnm: f")
 
+    def mixing(self, n: int) -> tuple[int, ...]:
+        """One layer of n - f nearest."""
+        require_minority(self.name, n, self.f)
+        return (n - self.f,)
+
     def transform(self, cloud: Cloud) -> Cloud:
         """The cloud of neighbourhood means."""
         require_minority(self.name, cloud.n, self.f)

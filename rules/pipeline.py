@@ -9,6 +9,7 @@ from typing import ClassVar, overload
 from kappaguard.rules.arrays import Array
 from kappaguard.rules.base import Coefficient, PreAggregation, Rule, Stage, Traits
 from kappaguard.rules.cloud import Cloud
+from kappaguard.rules.recipe.recipe import Recipe
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,20 @@ class Pipeline(Rule):
     def claim(self) -> Coefficient | None:
         """The rule's claim as amplified by the steps."""
         return Chain(self.steps).amplify(self.rule.claim)
+
+    @property
+    def trusted(self) -> int | None:
+        """Whoever the rule trusts."""
+        return self.rule.trusted
+
+    def recipe(self, n: int) -> Recipe | None:
+        """The rule's recipe behind layers of mixing, if that is what all of its steps are."""
+        behind = self.rule.recipe(n)
+        layers = [step.mixing(n) for step in self.steps]
+        if behind is None or any(layer is None for layer in layers):
+            return None
+        counts = tuple(count for layer in layers for count in layer or ())
+        return Recipe(n, behind.choice, counts + behind.mixing, behind.trusted)
 
     def aggregate(self, cloud: Cloud) -> Array:
         """The rule's output on the transformed points."""

@@ -5,142 +5,266 @@ from __future__ import annotations
 import json
 import math
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
+from kappaguard.rules.base import Rule
 from kappaguard.rules.checks import require_count
 from kappaguard.rules.errors import InputError
 from kappaguard.rules.names import parse
 from kappaguard.rules.pipeline import Pipeline
+from kappaguard.rules.recipe.recipe import Recipe
+from kappaguard.rules.recipe.rule import RecipeRule
+from kappaguard.rules.recipe.text import to_data
 from kappaguard.rules.witness import Witness
-from kappaguard.search.exact import gm, mda, multikrum, ordered
-from kappaguard.search.exact.programs import RULES, Found, Report, find
+from kappaguard.search.exact import coordinates, gm
+from kappaguard.search.exact.branch import Limits, Search, Tree
+from kappaguard.search.exact.certificate import certify
+from kappaguard.search.exact.known import known_inputs
+from kappaguard.search.exact.ratio import ratio_of, without_spread
 from kappaguard.search.portfolio import ADVERSARIES
 from kappaguard.search.result import RELATIVE_GAP, KappaResult, Stats
-from kappaguard.verify.checker import SCHEMA, check
+from kappaguard.verify.certified.rejected import Rejected
+from kappaguard.verify.checker import OLD_SCHEMA, check
+from kappaguard.verify.judge.certificate import SCHEMA
 from kappaguard.verify.lower import search
 from kappaguard.verify.replay import settle
 
 EVALUATIONS = 24_000
-"""Times vectors, of the search for a lower bound where no program attains the upper one."""
+"""Times vectors, of the search for a lower bound where the upper one is not attained."""
 MOST_VECTORS = 32
 QUICK = tuple(
     (adversary, weight)
     for adversary, weight in ADVERSARIES
     if adversary.name in ("chains", "levels", "cma-es", "local")
 )
+ROOMS = (2e-7, 5e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
+"""How much more than the bound of the programs is certified, relatively: the first for which the checker agrees."""
+NODES = 40_000
+"""Nodes of the tree, unless the caller says otherwise."""
+HOPELESS_NODES = 60
+"""Behind mixing of many vectors no tree of a size that anybody waits for closes."""
+BITS = (40, 48, 30)
 
 LEMMA = "kappa' <= 4f/(n-f) (kappa + 1), the claim lemma-1-nnm-sharp, with the certified kappa of {rule}"
 
-THREE = (
-    "three vectors, honest a and b at distance D (variance D^2/4, mean c), Byzantine z: if z is farther than D from "
-    "both, a and b mix to c, their scores are 0 and Krum selects c; else say |z - a| <= D, and whatever is mixed is c, "
-    "(a + z)/2 = c + (z - b)/2 or (b + z)/2 = c + (z - a)/2, within D of c: error^2 <= D^2 = 4 variance"
-)
+Report = Callable[[int, int], None]
+Progress = Callable[[float, float, int], None]
+"""Told the bracket so far, and how many nodes of the tree are done."""
+Input = tuple[list[list[Fraction]], list[int], str]
 
 
-def exact(rule: str, n: int, f: int, report: Report | None = None) -> KappaResult:
-    """Bounds on kappa* of a built-in rule or of nnm in front of it, each as good as its proof.
+@dataclass(frozen=True)
+class Upper:
+    """An upper bound with what proves it: a certificate, a sentence, or both."""
+
+    value: Fraction | None
+    certificate: str | None = None
+    proof: str | None = None
+    programs: int = 0
+
+
+def exact(
+    rule: str | Rule | Recipe,
+    n: int,
+    f: int,
+    report: Report | None = None,
+    *,
+    progress: Progress | None = None,
+    nodes: int = NODES,
+) -> KappaResult:
+    """Bounds on kappa* of a rule that has a recipe, or a proof of its own, each as good as what proves it.
 
     ``lower`` is the exactly re-evaluated ratio of the witness. ``upper`` is what the checker accepted; for a
-    pipeline with nnm (but nnm+mda, which has a certificate of its own) it follows from the sharp form of Lemma 1
-    (proved in ``verify/claims/nnm_sharp.py``) and the certificate of the rule behind it; where there is neither, it is
-    None.
+    coordinate-wise rule behind nnm it follows from the sharp form of Lemma 1 (proved in
+    ``verify/claims/nnm_sharp.py``) and the certificate of the rule behind it; where there is neither, it is None.
     """
     start = time.perf_counter()
-    if not isinstance(rule, str) or ":" in rule:
-        raise InputError(f"exact knows built-in rules by name, such as krum or nnm+cwtm, and not {str(rule)[:80]!r}")
-    require_count(n, 2, "exact: n")
+    built = _built(rule, n, f)
+    if report is not None and progress is None:
+        progress = _counted(report)
+    label, recipe = built.label, built.recipe(n)
+    seen = _Seen(built, n, f)
+    for given in known_inputs(n, f):
+        seen.judge(given)
+    if seen.best.lower == math.inf:
+        return seen.result(Upper(None), start)
+    if recipe is None:
+        upper = _without_recipe(seen, label)
+    elif recipe.coordinatewise:
+        upper = _by_coordinates(seen, recipe, label)
+    else:
+        upper = _by_tree(seen, recipe, label, progress, nodes)
+    if isinstance(built, Pipeline) and [step.label for step in built.steps] == ["nnm"]:
+        upper = _better(upper, lambda: _by_lemma(built.rule, n, f, nodes), seen.best)
+    seen.search(upper.value)
+    return seen.result(upper, start)
+
+
+def _built(rule: str | Rule | Recipe, n: int, f: int) -> Rule:
     require_count(f, 0, "exact: f")
+    if isinstance(rule, Recipe):
+        rule = RecipeRule(rule)
+    if not isinstance(rule, Rule) and (not isinstance(rule, str) or ":" in rule):
+        raise InputError(f"exact knows rules with a recipe, such as krum or nnm+cwtm, and not {str(rule)[:80]!r}")
+    require_count(n, 2, "exact: n")
     if 2 * f >= n:
         raise InputError(f"exact needs f < n/2, got n = {n} and f = {f}")
-    built = parse(rule, f=f)
+    built = parse(rule, f=f) if isinstance(rule, str) else rule
     parts = [*built.steps, built.rule] if isinstance(built, Pipeline) else [built]
     if any(getattr(part, "f", f) != f for part in parts):
         raise InputError(f"exact has one f for rule and adversary: {rule} sets another than f = {f}")
-    label = built.label
-    mixed = isinstance(built, Pipeline)
-    if label in RULES and (f or not mixed):
-        found = find(label, n, f, report or (lambda done, total: None))
-        text = certificate(label, n, f, found)
-        upper: Fraction | None = check(text).upper
-        inputs = [(found.x, found.honest, "exact program"), *(known_inputs(n, f) if mixed else [])]
-        witness, evaluations = _best(label, n, f, inputs)
-        witness, evaluations = _searched(witness, evaluations, upper)
-        return _result(label, n, f, witness, upper, text, None, start, evaluations, found.programs)
-    witness, evaluations = _best(label, n, f, known_inputs(n, f))
-    if isinstance(built, Pipeline) and [step.label for step in built.steps] == ["nnm"] and built.rule.label in RULES:
-        behind = exact(built.rule.label, n, f, report)
-        assert behind.upper is not None
-        upper = Fraction(4 * f, n - f) * (Fraction(behind.upper) + 1)
-        proof, behind_it = LEMMA.format(rule=behind.rule), behind.certificate
-        if (label, n, f) == ("nnm+krum", 3, 1):
-            upper, proof, behind_it = Fraction(4), THREE, None
-        witness, evaluations = _searched(witness, evaluations, upper)
-        return _result(label, n, f, witness, upper, behind_it, proof, start, evaluations, behind.stats.programs)
+    return built
+
+
+def _counted(report: Report) -> Progress:
+    return lambda lower, upper, done: report(done, done + 1)
+
+
+class _Seen:
+    """The inputs that were judged so far, and the best of them."""
+
+    def __init__(self, rule: Rule, n: int, f: int) -> None:
+        self.rule, self.n, self.f = rule, n, f
+        self.evaluations = 0
+        zeros = [[Fraction(0)]] * n
+        self.best = self._settled(zeros, list(range(n - f)), "nothing")
+
+    def _settled(self, x: list[list[Fraction]], honest: list[int], found_by: str) -> Witness:
+        self.evaluations += 1
+        rows, nothing = tuple(map(tuple, x)), Fraction(0)
+        name = self.rule.label
+        witness = Witness(name, self.n, self.f, "trace", tuple(honest), rows, nothing, nothing, found_by)
+        return settle(witness, self.rule)
+
+    def judge(self, given: Input) -> None:
+        """Keep an input if it is worse than those before."""
+        x, honest, found_by = given
+        if self.rule.trusted is None or self.rule.trusted in honest:
+            witness = self._settled(x, honest, found_by)
+            if witness.lower > self.best.lower:
+                self.best = witness
+
+    def judge_floats(self, x: Any, wanted: float) -> None:
+        """Keep an input of the programs, rounded to binary fractions until little is lost."""
+        scaled = x / np.abs(x).max()
+        if wanted == math.inf:
+            scaled = without_spread(scaled, self.n - self.f)
+            scaled[: self.n - self.f] = 0.0
+        for bits in BITS:
+            rows = [[Fraction(round(value * 2**bits), 2**bits) for value in row] for row in scaled.tolist()]
+            self.judge((_placed(rows, self.rule.trusted), list(range(self.n - self.f)), "exact program"))
+            if float(self.best.lower) >= wanted * (1 - RELATIVE_GAP / 2):
+                return
+
+    def search(self, upper: Fraction | None) -> None:
+        """What a short search finds, if there is a gap to close. Its budget is in evaluations: always the same."""
+        lower = self.best.lower
+        closed = lower == math.inf or (upper is not None and lower >= upper * (1 - Fraction(RELATIVE_GAP)))
+        if closed or not self.f or self.n > MOST_VECTORS or isinstance(self.rule, RecipeRule):
+            return
+        found = search(self.rule.label, self.n, self.f, evaluations=EVALUATIONS // self.n, adversaries=QUICK)
+        self.evaluations += found.stats.evaluations
+        if found.witness is not None and found.witness.lower > lower:
+            self.best = found.witness
+
+    def result(self, upper: Upper, start: float) -> KappaResult:
+        """Everything that is known."""
+        stats = Stats(time.perf_counter() - start, self.evaluations, upper.programs)
+        lower, top = self.best.lower, upper.value
+        if top is not None and lower > top:
+            where = f"{self.rule.label} at n = {self.n}, f = {self.f}"
+            raise AssertionError(f"{where}: a witness above the certificate, {lower} > {top}")
+        bound = math.inf if lower == math.inf else top
+        return KappaResult(
+            self.rule.label, self.n, self.f, lower, bound, self.best, upper.certificate, upper.proof, stats
+        )
+
+
+def _placed(rows: list[list[Fraction]], trusted: int | None) -> list[list[Fraction]]:
+    """The trusted worker, who is the first one for the programs, where the rule expects it."""
+    if trusted:
+        rows[0], rows[trusted] = rows[trusted], rows[0]
+    return rows
+
+
+def _without_recipe(seen: _Seen, label: str) -> Upper:
+    n, f = seen.n, seen.f
+    if label == "gm":
+        seen.judge((gm.worst_input(n, f), list(range(n - f)), "extremal for gm"))
+        data = {"schema": OLD_SCHEMA, "rule": label, "n": n, "f": f, "criterion": "trace"}
+        text = json.dumps(data | {"upper": str(gm.kappa(n, f)), "cells": []})
+        return Upper(check(text).upper, text)
     if f == 0 and label == "average":
-        return _result(label, n, f, witness, Fraction(0), None, "the output is the mean", start, evaluations, 0)
-    witness, evaluations = _searched(witness, evaluations, None)
-    return _result(label, n, f, witness, None, None, None, start, evaluations, 0)
+        return Upper(Fraction(0), None, "the output is the mean")
+    return Upper(None)
 
 
-def certificate(rule: str, n: int, f: int, found: Found) -> str:
-    """The certificate as text, in the form that the checker reads."""
-    data: dict[str, Any] = {"schema": SCHEMA, "rule": rule, "n": n, "f": f, "criterion": "trace"}
-    data |= {"upper": str(found.upper), "cells": found.cells}
-    return json.dumps(data, indent=1)
+def _by_coordinates(seen: _Seen, recipe: Recipe, label: str) -> Upper:
+    if not coordinates.applies(recipe, seen.f):
+        return Upper(None)
+    upper, cells = coordinates.certified_cells(recipe, seen.f)
+    honest = list(range(seen.n - seen.f))
+    for x in coordinates.worst_inputs(recipe, seen.f):
+        seen.judge((x, honest, "exact program"))
+    text = json.dumps(_certificate(recipe, label, seen.f, upper) | {"nodes": cells})
+    return Upper(check(text).upper, text)
 
 
-def known_inputs(n: int, f: int) -> list[tuple[list[list[Fraction]], list[int], str]]:
-    """Inputs that are bad for many rules: the paper's lower bound, and the extremal inputs of other rules."""
-    zeros, ones = [[Fraction(0)]] * (n - f), [[Fraction(1)]] * f
-    first = list(range(n - f))
-    inputs = [(zeros + ones, list(range(f, n)), "universal lower bound"), (zeros + ones, first, "no spread")]
-    if f:
-        inputs += [(ordered.worst_input(rule, n, f), first, f"extremal for {rule}") for rule in ("cwmed", "meamed")]
-        inputs += [(gm.worst_input(n, f), first, "extremal for gm"), (mda.worst_input(n, f), first, "extremal for mda")]
-        inputs.append((multikrum.worst_input(n, f), first, "extremal for multikrum"))
-        near = [[Fraction(0)]] * (n - 2 * f) + [[Fraction(1)]] * f + [[Fraction(-1) + mda.TRIFLE]] * f
-        inputs.append((near, first, "extremal for nnm"))
-    return inputs
+def _certificate(recipe: Recipe, label: str, f: int, upper: Fraction) -> dict[str, Any]:
+    data = {"schema": SCHEMA, "rule": label, "criterion": "trace", "f": f, "upper": str(upper)}
+    return data | {"recipe": to_data(recipe), "origin": None}
 
 
-def _best(rule: str, n: int, f: int, inputs: list[tuple[list[list[Fraction]], list[int], str]]) -> tuple[Witness, int]:
-    """The input with the largest ratio, judged in exact arithmetic."""
-    judged = [
-        settle(Witness(rule, n, f, "trace", tuple(honest), tuple(map(tuple, x)), Fraction(0), Fraction(0), found_by))
-        for x, honest, found_by in inputs
-    ]
-    return max(judged, key=lambda witness: witness.lower), len(judged)
+def _by_tree(seen: _Seen, recipe: Recipe, label: str, progress: Progress | None, nodes: int) -> Upper:
+    n, f = seen.n, seen.f
+    if recipe.mixing and n > 9 and f > 1:
+        nodes = min(nodes, HOPELESS_NODES)
+    starts = [] if seen.rule.trusted is not None else [_honest_first(seen.best)]
+    finder = Search(recipe, f, ratio_of(recipe, f), starts)
+    tree = finder.run(Limits(nodes), progress)
+    if tree.best is not None and tree.lower > float(seen.best.lower):
+        seen.judge_floats(tree.best, tree.lower)
+    if seen.best.lower == math.inf or not math.isfinite(tree.upper):
+        return Upper(None, programs=tree.programs)
+    value, text = certified(tree, label, float(seen.best.lower))
+    return Upper(value, text, None, tree.programs)
 
 
-def _searched(known: Witness, evaluations: int, upper: Fraction | None) -> tuple[Witness, int]:
-    """The better of a witness and what a short search finds, if there is a gap to close.
-
-    Always the same one: the budget of the search is in evaluations.
-    """
-    closed = known.lower == math.inf or (upper is not None and known.lower >= upper * (1 - Fraction(RELATIVE_GAP)))
-    if closed or not known.f or known.n > MOST_VECTORS:
-        return known, evaluations
-    found = search(known.rule, known.n, known.f, evaluations=EVALUATIONS // known.n, adversaries=QUICK)
-    better = found.witness is not None and found.witness.lower > known.lower
-    return (found.witness if better and found.witness is not None else known), evaluations + found.stats.evaluations
+def _honest_first(witness: Witness) -> Any:
+    others = [i for i in range(witness.n) if i not in set(witness.subset)]
+    x = np.array([[float(value) for value in row] for row in witness.x])
+    return x[[*witness.subset, *others]]
 
 
-def _result(
-    rule: str,
-    n: int,
-    f: int,
-    witness: Witness,
-    upper: Fraction | None,
-    text: str | None,
-    proof: str | None,
-    start: float,
-    evaluations: int,
-    programs: int,
-) -> KappaResult:
-    stats = Stats(time.perf_counter() - start, evaluations, programs)
-    if upper is not None and witness.lower > upper:
-        raise AssertionError(f"{rule} at n = {n}, f = {f}: a witness above the certificate, {witness.lower} > {upper}")
-    top = math.inf if witness.lower == math.inf else upper
-    return KappaResult(rule, n, f, witness.lower, top, witness, text, proof, stats)
+def certified(tree: Tree, label: str, lower: float) -> tuple[Fraction | None, str | None]:
+    """The smallest bound next to that of the tree that the checker accepts, and its certificate."""
+    upper = max(tree.upper, lower)
+    for room in ROOMS:
+        kappa = Fraction(upper * (1 + room) + 1e-12).limit_denominator(10**12)
+        text = certify(tree, label, kappa)
+        try:
+            return check(text).upper, text
+        except Rejected:
+            continue
+    return None, None
+
+
+def _by_lemma(rule: Rule, n: int, f: int, nodes: int) -> Upper:
+    behind = exact(rule, n, f, nodes=nodes)
+    if not isinstance(behind.upper, Fraction):
+        return Upper(None)
+    value = Fraction(4 * f, n - f) * (behind.upper + 1)
+    return Upper(value, behind.certificate, LEMMA.format(rule=behind.rule), behind.stats.programs)
+
+
+def _better(upper: Upper, other: Callable[[], Upper], witness: Witness) -> Upper:
+    """The smaller bound; the other one is asked for only if the first is not attained."""
+    if upper.value is not None and upper.value * (1 - Fraction(RELATIVE_GAP)) <= witness.lower:
+        return upper
+    second = other()
+    return second if second.value is not None and (upper.value is None or second.value < upper.value) else upper

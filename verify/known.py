@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from kappaguard.verify.exact import known_inputs
+from kappaguard.search.exact.known import known_inputs
 from kappaguard.verify.judgement import Judgement
 from kappaguard.verify.subject import Subject
 

@@ -100,9 +100,9 @@ def _require_running(witness: Witness) -> None:
     subject(witness.rule, witness.n, witness.f)
 
 
-def settle(witness: Witness) -> Witness:
-    """The witness with the bounds on its ratio as judged here, whatever was recorded."""
-    lower, upper = evaluate(rule_named(witness.rule, f=witness.f), witness)
+def settle(witness: Witness, rule: Rule | None = None) -> Witness:
+    """The witness with the bounds on its ratio as judged here, whatever was recorded; by the rule that it names."""
+    lower, upper = evaluate(rule_named(witness.rule, f=witness.f) if rule is None else rule, witness)
     return dataclasses.replace(witness, lower=lower, upper=upper)
 
 

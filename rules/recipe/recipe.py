@@ -129,7 +129,9 @@ def _check(recipe: Recipe) -> None:
             _require(choice.keeps or left > 0, "nothing is left to be returned")
         case Subset(size, measure):
             _require(_is_count(size, 1) and size <= n, f"a subset has 1 to n = {n} vectors, got {size!r}")
-            _require(measure in ("diameter", "variance"), f"a subset has the least diameter or variance, not {measure!r}")
+            _require(
+                measure in ("diameter", "variance"), f"a subset has the least diameter or variance, not {measure!r}"
+            )
         case OrderStatistics(weights):
             _check_weights(weights, n)
         case NearCentre(weights, count):

@@ -39,7 +39,9 @@ def roles_of(facts: Iterable[Fact], n: int, honest: int) -> list[list[int]]:
     sets = [part for fact in known for part in fact[2:] if isinstance(part, frozenset)]
     groups: dict[Any, list[int]] = {}
     for i in range(n):
-        groups.setdefault((i >= honest, i in named, tuple([i in part for part in sets]) if i not in named else 0), []).append(i)
+        groups.setdefault(
+            (i >= honest, i in named, tuple([i in part for part in sets]) if i not in named else 0), []
+        ).append(i)
     roles: list[list[int]] = []
     for (_, single, _), members in groups.items():
         if not single:
@@ -108,7 +110,10 @@ def canonical(facts: Facts, n: int, honest: int) -> tuple[Any, list[int]]:
 
 
 def _key(fact: Fact) -> tuple[Any, ...]:
-    return tuple(tuple(sorted(part)) if isinstance(part, frozenset) else part if isinstance(part, str) else (part,) for part in fact)
+    return tuple(
+        tuple(sorted(part)) if isinstance(part, frozenset) else part if isinstance(part, str) else (part,)
+        for part in fact
+    )
 
 
 def _refine(colours: list[int], facts: list[Fact], n: int) -> list[int]:

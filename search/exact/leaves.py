@@ -20,6 +20,8 @@ from kappaguard.search.exact.program import solve
 from kappaguard.search.exact.space import Floats, pack
 
 BITS = 46
+ATTEMPTS = 4
+STRICT = 1e-5
 ENOUGH = 2.0**-36
 """The depth that rounding to ``BITS`` binary places cannot use up."""
 
@@ -42,14 +44,44 @@ def multipliers(node: Node, names: list[Name], kappa: Fraction) -> Multipliers:
     units = [2.0 ** round(np.log2(size)) if size > 1e-12 else 0.0 for size in sizes]
     usable = [k for k, unit in enumerate(units) if unit]
     slack = float(kappa) * node.variance - node.error
-    system = _System(node, slack, [forms[k] / units[k] for k in usable])
-    depth, values = system.deepest()
+    for _ in range(ATTEMPTS):
+        system = _System(node, slack, [forms[k] / units[k] for k in usable])
+        depth, values = system.deepest()
+        if depth >= ENOUGH:
+            break
+        idle = _idle(node, slack, [forms[k] / units[k] for k in usable])
+        if not any(idle):
+            break
+        usable = [k for k, unused in zip(usable, idle, strict=True) if not unused]
     found = {
         names[usable[k]]: Fraction(round(value * 2**BITS), 2**BITS) / Fraction(units[usable[k]])
         for k, value in zip(system.kept, values, strict=True)
         if value > 2.0**-BITS
     }
     return Multipliers(found, depth)
+
+
+def _idle(node: Node, slack: Floats, forms: list[Floats]) -> list[bool]:
+    """Inequalities that are strict where neither V nor E sees anything: their multipliers have to be zero.
+
+    If kappa V - E <= 0 and all g_k >= 0 at some Gram matrix, then sum of mu_k g_k <= 0 there, so mu_k = 0 wherever
+    g_k > 0. An interior-point method ends in the middle of all such Gram matrices.
+    """
+    space = node.space
+    scalars = space.length - space.first_scalar
+    bounded = space.trace()
+    bounded[space.first_scalar :] = 1.0
+    rows = np.array([-slack, *forms])
+    bottom = np.zeros((scalars, space.length))
+    bottom[:, space.first_scalar :] = -np.eye(scalars)
+    linear = np.vstack([bounded[None], -rows, bottom])
+    matrix = np.vstack([linear, -np.eye(space.first_scalar, space.length)])
+    right = np.zeros(len(matrix))
+    right[0] = 1.0
+    _, point, _ = solve(-bounded, matrix, right, len(linear), space.blocks)
+    if not np.isfinite(point).all() or bounded @ point < 0.5:
+        return [False] * len(forms)
+    return [float(form @ point) > STRICT for form in forms]
 
 
 class _System:

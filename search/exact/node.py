@@ -346,7 +346,9 @@ class Node:
         limit -= SLACK * (1 + limit)
         if math.prod(size + 1 for size in sizes) > 200_000:
             return None
-        counts = np.array(np.meshgrid(*[np.arange(size + 1) for size in sizes], indexing="ij")).reshape(len(sizes), -1).T
+        counts = (
+            np.array(np.meshgrid(*[np.arange(size + 1) for size in sizes], indexing="ij")).reshape(len(sizes), -1).T
+        )
         counts = counts[counts.sum(axis=1) == len(self.subset)]
         off = table - np.diag(np.diag(table))
         values = np.einsum("ka,ab,kb->k", counts, off, counts) / 2 + (counts * (counts - 1) / 2) @ np.diag(table)

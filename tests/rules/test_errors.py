@@ -181,7 +181,7 @@ def test_lengths_must_be_positive_and_finite(value):
 
 
 def test_parameters_that_do_not_fit_the_input():
-    refusal(lambda: parse("multikrum(m=6)", f=4)(sample(9)), "m = 6", "n = 9", "f = 4")
+    refusal(lambda: parse("multikrum(m=6)", f=4)(sample(9)), "select = 6", "n = 9", "f = 4")
     refusal(lambda: parse("monna(index=9)", f=4)(sample(9)), "index = 9", "n = 9")
     refusal(lambda: Bucketing(f=1, permutation=(0, 1))(sample(3)), "0 .. 2")
     refusal(lambda: Bucketing(f=1, permutation=(0, 1, 1))(sample(3)), "0 .. 2")

@@ -55,7 +55,7 @@ def test_the_built_in_names():
         ("krum(f=1)", Krum(f=1)),
         ("krum ( f = 1 )", Krum(f=1)),
         ("gm", GeometricMedian()),
-        ("multikrum(m=3)", MultiKrum(f=2, m=3)),
+        ("multikrum(m=3)", MultiKrum(f=2, select=3)),
         ("monna(index=1,)", MoNNA(f=2, index=1)),
         ("centered_clipping(tau=0.5, iterations=3)", CenteredClipping(tau=0.5, iterations=3)),
         ("nnm+krum", Pipeline((NNM(f=2),), Krum(f=2))),
@@ -71,7 +71,7 @@ def test_parsing(spec, expected):
 
 
 def test_parameters_in_code_go_to_the_last_part():
-    assert parse("nnm+multikrum", f=2, m=3) == Pipeline((NNM(f=2),), MultiKrum(f=2, m=3))
+    assert parse("nnm+multikrum", f=2, m=3) == Pipeline((NNM(f=2),), MultiKrum(f=2, select=3))
     assert kg.rule("nnm+krum", f=4) == parse("nnm+krum", f=4)
     assert rule(Krum(f=3)) == Krum(f=3)
 
@@ -104,7 +104,7 @@ def test_labels_parse_back(spec):
 
 
 def test_labels_of_numpy_numbers_parse_back():
-    built = MultiKrum(f=1, m=np.int64(2))
+    built = MultiKrum(f=1, select=np.int64(2))
     assert parse(built.label, f=1) == built
     clipped = Clipping(c=np.float64(2.5)) + Median()
     assert parse(clipped.label, f=1) == clipped

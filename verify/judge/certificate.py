@@ -7,7 +7,8 @@
 
 Node 0 is the root and has no facts. A case is the number of the node it follows from, its new fact, and, where that node
 speaks of other workers, their names there. Sets of workers are written as ranges. ``origin`` says where the recipe came
-from if it was traced; it is not part of what is proved.
+from if it was traced; it is not part of what is proved. Of a coordinate-wise recipe the nodes are cells without order, see
+``coordinates``.
 """
 
 from __future__ import annotations
@@ -21,13 +22,14 @@ from kappaguard.rules.recipe.recipe import Recipe
 from kappaguard.rules.recipe.text import from_data
 from kappaguard.verify.certified.rejected import Rejected, demand
 from kappaguard.verify.judge.cases import covered
+from kappaguard.verify.judge.coordinates import check_cells
 from kappaguard.verify.judge.inequalities import Proof
+from kappaguard.verify.judge.numbers import number
 from kappaguard.verify.judge.situation import SHAPES, Fact, Situation, renamed
 
 SCHEMA = "kappaguard-certificate/2"
 MOST_NODES = 1_000_000
 MOST_WORKERS = 20_000
-_NUMBER = re.compile(r"-?\d{1,2000}(/\d{1,2000})?", re.ASCII)
 _RANGES = re.compile(r"\d{1,6}(-\d{1,6})?(,\d{1,6}(-\d{1,6})?)*", re.ASCII)
 NAMES = {
     "row": "lwww",
@@ -57,7 +59,8 @@ def check_tree(data: dict[str, Any]) -> tuple[Recipe, int, Fraction, int]:
     f, upper = data["f"], number(data["upper"])
     demand(type(f) is int and 0 <= 2 * f < recipe.n <= MOST_WORKERS, "n and f are out of range")
     demand(upper >= 0, "upper is negative")
-    demand(not recipe.coordinatewise, "a coordinate-wise recipe has no tree")
+    if recipe.coordinatewise:
+        return recipe, f, upper, check_cells(recipe, f, upper, data["nodes"])
     nodes = data["nodes"]
     demand(isinstance(nodes, list) and 0 < len(nodes) <= MOST_NODES, "nodes is not a list")
     facts = [_facts(node, recipe.n) for node in nodes]
@@ -136,7 +139,9 @@ def _tuple(data: Any, shapes: dict[str, str], n: int) -> tuple[Any, ...]:
     """A kind and its parts, of the shape that belongs to it."""
     demand(isinstance(data, list) and bool(data) and isinstance(data[0], str), "not a list that begins with a kind")
     shape = shapes.get(data[0])
-    demand(shape is not None and len(data) == len(shape) + 1, f"not a known kind, or of another length: {str(data)[:60]}")
+    demand(
+        shape is not None and len(data) == len(shape) + 1, f"not a known kind, or of another length: {str(data)[:60]}"
+    )
     parts: list[Any] = [data[0]]
     for letter, part in zip(shape or "", data[1:], strict=True):
         if letter in "lw":
@@ -163,11 +168,3 @@ def _permutation(names: Any, n: int, m: int) -> dict[int, int]:
     demand(all(type(name) is int for name in names) and sorted(names) == list(range(n)), "names are no permutation")
     demand(all((i < m) == (name < m) for i, name in enumerate(names)), "an honest worker takes the place of another")
     return dict(enumerate(names))
-
-
-def number(text: Any) -> Fraction:
-    """A fraction from its text."""
-    demand(isinstance(text, str) and _NUMBER.fullmatch(text) is not None, f"not a fraction: {str(text)[:40]!r}")
-    top, _, bottom = text.partition("/")
-    demand(not bottom or int(bottom) != 0, "a fraction divides by zero")
-    return Fraction(int(top), int(bottom or 1))

@@ -144,7 +144,9 @@ class Proof:
                 self.form.add_scalar(-weight, 0)
             case ("subset", members):
                 self._require_measure("variance")
-                demand(situation.subset is not None and len(members) == len(situation.subset), "a subset of another size")
+                demand(
+                    situation.subset is not None and len(members) == len(situation.subset), "a subset of another size"
+                )
                 self._spread(weight, self.last, members)
                 self._spread(-weight, self.last, situation.subset or ())
             case _:

@@ -54,7 +54,9 @@ class Situation:
                 demand(len(members) == choice.size, "the subset has another size")  # type: ignore[union-attr]
                 self.subset = members
             case ("row", layer, i, members):
-                demand(layer in range(len(self.recipe.mixing)) and (layer, i) not in self.rows, "a row is decided twice")
+                demand(
+                    layer in range(len(self.recipe.mixing)) and (layer, i) not in self.rows, "a row is decided twice"
+                )
                 demand(i in members and len(members) == self.recipe.mixing[layer], "a row of another size")
                 self.rows[layer, i] = members
             case ("score", r, i, inside, outside):
@@ -64,7 +66,7 @@ class Situation:
                 demand(not inside & outside and len(inside) <= self.count(r), "a score's set is impossible")
                 self.scores[r, i] = (inside, outside)
             case ("pair", 0, members):
-                demand(len(members) == 2 and self.subset is None or True, "not a pair")
+                demand((len(members) == 2 and self.subset is None) or True, "not a pair")
                 demand(len(members) == 2, "not a pair")
                 self.pairs.add(members)
             case ("lead", 0, members, i):

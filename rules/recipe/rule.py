@@ -1,0 +1,126 @@
+"""Rules that are little more than their recipe: the recipe says everything, and this evaluates it quickly.
+
+Rules that select see the vectors through their distances only: weights come from the distances, in NumPy or exact
+fractions, and the output is ``weights @ x`` on whatever backend x lives on.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+
+from kappaguard.rules.arrays import Array, device_of, is_exact, namespace, to_numpy
+from kappaguard.rules.base import Rule, Traits
+from kappaguard.rules.checks import reject_nan
+from kappaguard.rules.cloud import Cloud
+from kappaguard.rules.errors import InputError
+from kappaguard.rules.recipe.recipe import NearCentre, OrderStatistics, PivotDistance, Recipe, Rounds
+from kappaguard.rules.recipe.select import chosen_from, weights
+
+
+class RecipeBased(Rule):
+    """A rule that does what its recipe says."""
+
+    @abstractmethod
+    def recipe(self, n: int) -> Recipe:
+        """What it does with n vectors."""
+
+    def aggregate(self, cloud: Cloud) -> Array:
+        """The output of the recipe on the points of a cloud."""
+        return aggregated(self.recipe(cloud.n), cloud)
+
+
+@dataclass(frozen=True)
+class RecipeRule(RecipeBased):
+    """A recipe that somebody wrote, as a rule for its number of vectors."""
+
+    given: Recipe
+    name: ClassVar[str] = "recipe"
+
+    @property
+    def label(self) -> str:
+        """A short name that differs for different recipes."""
+        import hashlib
+
+        from kappaguard.rules.recipe.text import to_json
+
+        return f"recipe-{hashlib.sha256(to_json(self.given).encode()).hexdigest()[:8]}"
+
+    @property
+    def traits(self) -> Traits:
+        """What holds for every recipe of its kind."""
+        rounds = self.given.choice.rounds if isinstance(self.given.choice, Rounds) else ()
+        pivoted = any(isinstance(each.score, PivotDistance) for each in rounds)
+        return Traits(rotates=not self.given.coordinatewise, symmetric=not pivoted)
+
+    def recipe(self, n: int) -> Recipe:
+        """The recipe itself."""
+        if n != self.given.n:
+            raise InputError(f"the recipe is for n = {self.given.n} vectors, got n = {n}")
+        return self.given
+
+
+def aggregated(recipe: Recipe, cloud: Cloud) -> Array:
+    """The output of a recipe on a cloud of its n vectors."""
+    if recipe.coordinatewise:
+        for count in recipe.mixing:
+            from kappaguard.rules.ordering import smallest
+            from kappaguard.rules.weights import uniform
+
+            distances = cloud.distances
+            cloud = cloud.mixed(uniform(smallest(distances, count), count, distances))
+        return _per_coordinate(recipe, cloud.points)
+    distances = cloud.distances
+    xp = namespace(distances)
+    batch = distances.shape[:-2]
+    tables = to_numpy(distances).reshape(math.prod(batch), recipe.n, recipe.n)
+    found = np.array([weights(recipe, table) for table in tables]).reshape(*batch, recipe.n)
+    return cloud.combine(found if is_exact(distances) else xp.asarray(found, device=device_of(distances)))
+
+
+def chosen_points(recipe: Recipe, cloud: Cloud) -> Array:
+    """The vectors that a recipe without mixing selects, of shape (..., k, d), in the order of the workers."""
+    distances = cloud.distances
+    xp = namespace(cloud.base)
+    batch = distances.shape[:-2]
+    tables = to_numpy(distances).reshape(math.prod(batch), recipe.n, recipe.n)
+    members = np.array([chosen_from(recipe, table) for table in tables], dtype=np.int64).reshape(*batch, -1)
+    points = cloud.points
+    if points.ndim == 2:
+        return points[members if is_exact(points) else xp.asarray(members, device=device_of(points)), :]
+    return xp.take_along_axis(points, xp.asarray(members, device=device_of(points))[..., None], axis=-2)
+
+
+def _per_coordinate(recipe: Recipe, x: Array) -> Array:
+    """Order statistics, or the mean near a centre, along axis -2."""
+    reject_nan(x)
+    xp = namespace(x)
+    values = xp.sort(x, axis=-2)
+    if not isinstance(recipe.choice, NearCentre | OrderStatistics):
+        raise AssertionError("not a coordinate-wise recipe")
+    centre = _weighted(values, recipe.choice.weights)
+    if isinstance(recipe.choice, OrderStatistics):
+        return centre
+    n, count = values.shape[-2], recipe.choice.count
+    # the nearest are neighbours in sorted order: v_i is left for v_(i + count) while it is farther from the centre
+    far = centre[..., None, :] - values[..., : n - count, :] > values[..., count:, :] - centre[..., None, :]
+    first = xp.sum(xp.astype(far, xp.int64), axis=-2)[..., None, :]
+    place = xp.reshape(xp.arange(n, device=device_of(x)), (n, 1))
+    inside = (place >= first) & (place < first + count)
+    zero = np.array(Fraction(0), dtype=object) if is_exact(x) else xp.zeros_like(values)
+    return xp.sum(xp.where(inside, values, zero), axis=-2) / count
+
+
+def _weighted(values: Array, given: tuple[Fraction, ...]) -> Array:
+    xp = namespace(values)
+    if is_exact(values):
+        factors = np.array(given, dtype=object)
+    else:
+        factors = xp.asarray([float(weight) for weight in given], dtype=values.dtype, device=device_of(values))
+    used = [place for place, weight in enumerate(given) if weight]
+    return xp.sum(values[..., used, :] * factors[used][:, None], axis=-2)

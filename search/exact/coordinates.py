@@ -1,0 +1,106 @@
+"""Coordinate-wise recipes: the worst case in one dimension, which is that in every dimension.
+
+Let h_1 >= ... >= h_m be the honest values and let all weights be non-negative. ``verify/judge/coordinates.py`` shows that
+m (F - mean) is at most sum w_i h_i for one of a few weight vectors w, one for every number q of honest values below
+the centre that are exchanged for Byzantine ones. The largest ratio under h_1 >= ... >= h_m is |p|^2 / m with p the
+projection of w on non-increasing sequences, and it is attained where h is p itself and the Byzantine values are as high
+as they can be: above all others, or just near enough to the centre.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+from kappaguard.rules.recipe.recipe import NearCentre, OrderStatistics, Recipe
+
+TRIFLE = Fraction(1, 10**8)
+"""How far, relatively, a worst input stays off its tie."""
+
+Runs = list[tuple[int, Fraction]]
+
+
+def applies(recipe: Recipe, f: int) -> bool:
+    """Whether the cells here cover the recipe: no mixing, and weights that are not negative."""
+    choice = recipe.choice
+    return (
+        isinstance(choice, OrderStatistics | NearCentre)
+        and not recipe.mixing
+        and all(weight >= 0 for weight in choice.weights)
+        and not _outer(recipe, f)
+        and (isinstance(choice, OrderStatistics) or choice.count <= recipe.n - f)
+    )
+
+
+def _outer(recipe: Recipe, f: int) -> bool:
+    """Whether the f smallest or largest values have weight: then the adversary decides alone."""
+    weights = recipe.choice.weights  # type: ignore[union-attr]
+    return any(weights[place] or weights[-1 - place] for place in range(f))
+
+
+def bounding_weights(recipe: Recipe, f: int, upwards: bool = True) -> list[tuple[int, list[Fraction]]]:
+    """Per q, the weights w; ``upwards`` for F >= mean, else for the mirror image."""
+    n, m = recipe.n, recipe.n - f
+    choice = recipe.choice
+    assert isinstance(choice, OrderStatistics | NearCentre)
+    given = choice.weights[::-1] if upwards else choice.weights
+    centre = [given[f + i] if f + i < n else Fraction(0) for i in range(m)]
+    if isinstance(choice, OrderStatistics):
+        return [(0, [m * weight - 1 for weight in centre])]
+    found = []
+    k = choice.count
+    for q in range(min(f, k) + 1):
+        row = [Fraction(int(i < k - q) - int(i >= m - q)) + 2 * q * centre[i] for i in range(m)]
+        found.append((q, [Fraction(m, k) * value - 1 for value in row]))
+    return found
+
+
+def projected(weights: list[Fraction]) -> Runs:
+    """The projection on non-increasing sequences, as runs, by pooling adjacent violators."""
+    runs: Runs = []
+    for weight in weights:
+        runs.append((1, weight))
+        while len(runs) > 1 and runs[-2][1] <= runs[-1][1]:
+            (a, left), (b, right) = runs[-2:]
+            runs[-2:] = [(a + b, (a * left + b * right) / (a + b))]
+    return runs
+
+
+def certified_cells(recipe: Recipe, f: int) -> tuple[Fraction, list[dict[str, object]]]:
+    """The bound, and for every cell the runs of p that prove it."""
+    m = recipe.n - f
+    upper, cells = Fraction(0), []
+    for upwards in (True, False):
+        for q, weights in bounding_weights(recipe, f, upwards):
+            runs = projected(weights)
+            upper = max(upper, sum((count * value**2 for count, value in runs), Fraction(0)) / m)
+            written = [[count, str(value)] for count, value in runs]
+            cells.append({"upwards": upwards, "q": q, "runs": written})
+    return upper, cells
+
+
+def worst_inputs(recipe: Recipe, f: int) -> Iterator[list[list[Fraction]]]:
+    """Inputs on a line, the honest values first, that attain the bounds or come near."""
+    n = recipe.n
+    choice = recipe.choice
+    assert isinstance(choice, OrderStatistics | NearCentre)
+    for upwards in (True, False):
+        for q, weights in bounding_weights(recipe, f, upwards):
+            honest = [value for count, value in projected(weights) for _ in range(count)]
+            for place in _places(choice, honest, q, n, f, upwards):
+                near = q if isinstance(choice, NearCentre) else f
+                far = max(abs(value) for value in [*honest, place]) * 1000 + 1
+                values = honest + [place] * near + [far] * (f - near)
+                yield [[value if upwards else -value] for value in values]
+
+
+def _places(
+    choice: OrderStatistics | NearCentre, honest: list[Fraction], q: int, n: int, f: int, upwards: bool
+) -> Iterator[Fraction]:
+    """Where the Byzantine values go: above all others, or as far above the centre as the lowest are below it."""
+    yield honest[0] + 1
+    if isinstance(choice, NearCentre) and q:
+        given = choice.weights[::-1] if upwards else choice.weights
+        centre = sum((given[f + i] * honest[i] for i in range(n - f)), Fraction(0))
+        yield centre + (centre - honest[-q]) * (1 - TRIFLE)
+        yield centre + (centre - honest[-1]) * (1 - TRIFLE)

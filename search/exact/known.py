@@ -1,0 +1,38 @@
+"""Inputs that are bad for many rules, in closed form: those of the paper's lower bound, and the worst ones of some rules."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from kappaguard.rules.recipe.recipe import NearCentre, OrderStatistics, Recipe
+from kappaguard.rules.recipe.weights import median
+from kappaguard.search.exact import gm
+from kappaguard.search.exact.coordinates import TRIFLE, worst_inputs
+
+Input = tuple[list[list[Fraction]], list[int], str]
+
+
+def known_inputs(n: int, f: int) -> list[Input]:
+    """Vectors, the indices of the honest ones, and what they are known for."""
+    zeros, ones = [[Fraction(0)]] * (n - f), [[Fraction(1)]] * f
+    first = list(range(n - f))
+    inputs: list[Input] = [
+        (zeros + ones, list(range(f, n)), "universal lower bound"),
+        (zeros + ones, first, "no spread"),
+    ]
+    if not f:
+        return inputs
+    inputs.append((ones + zeros, list(range(f, n)), "no spread"))
+    recipes = {"cwmed": OrderStatistics(median(n)), "meamed": NearCentre(median(n), n - f)}
+    for rule, choice in recipes.items():
+        inputs += [(x, first, f"extremal for {rule}") for x in worst_inputs(Recipe(n, choice), f)]
+    inputs.append((gm.worst_input(n, f), first, "extremal for gm"))
+    inputs.append((_two_sides(n, f), first, "extremal for nnm"))
+    apart = [[Fraction(index % 2)] for index in range(n - f)] + [[Fraction(10**6)]] * f
+    inputs.append((apart, first, "extremal for krum with too few neighbours"))
+    return inputs
+
+
+def _two_sides(n: int, f: int) -> list[list[Fraction]]:
+    """n - 2f honest vectors at 0, f at 1, the Byzantine ones just short of -1."""
+    return [[Fraction(0)]] * (n - 2 * f) + [[Fraction(1)]] * f + [[Fraction(-1) + TRIFLE]] * f

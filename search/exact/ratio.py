@@ -1,0 +1,45 @@
+"""The ratio of an input under a recipe, in floats: how the finder judges itself."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from kappaguard.rules.recipe.recipe import Recipe
+from kappaguard.rules.recipe.select import weights
+from kappaguard.search.exact.space import Floats
+
+NOTHING = 1e-13
+"""A variance that is smaller, relative to the squared size of the input, is zero as far as floats can tell."""
+
+
+def ratio_of(recipe: Recipe, f: int) -> Callable[[Floats], float]:
+    """The ratio of inputs of shape (n, d) whose first n - f vectors are honest; infinite without variance."""
+    m = recipe.n - f
+
+    def ratio(x: Floats) -> float:
+        size = float(np.abs(x).max(initial=0.0))
+        if not 0 < size < math.inf:
+            return 0.0
+        x = x / size
+        variance = float(((x[:m] - x[:m].mean(axis=0)) ** 2).sum()) / m
+        if variance < NOTHING:
+            x = without_spread(x, m)
+            variance = 0.0
+        mean = x[:m].mean(axis=0)
+        distances = ((x[:, None] - x[None]) ** 2).sum(axis=-1)
+        error = float(((weights(recipe, distances) @ x - mean) ** 2).sum())
+        if variance == 0.0:
+            return math.inf if error > 1e-8 else 0.0
+        return error / variance
+
+    return ratio
+
+
+def without_spread(x: Floats, m: int) -> Floats:
+    """The input with all honest vectors at their mean."""
+    result = x.copy()
+    result[:m] = result[:m].mean(axis=0)
+    return result

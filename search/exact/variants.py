@@ -1,0 +1,36 @@
+"""Worst inputs of selection rules that people write, from the programs of their recipes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+from kappaguard.rules.recipe.recipe import NearestSum, Recipe, Round, Rounds, Subset
+from kappaguard.search.exact.branch import Limits, Search
+from kappaguard.search.exact.ratio import ratio_of
+from kappaguard.search.exact.space import Floats
+
+MOST_VECTORS = 40
+NODES = 60
+"""Enough for all of these at every size below the one above, but for multikrum with n < 3f."""
+OTHERS = (1, 2, 0, 3)
+"""n - f minus the number of other vectors in Krum's scores: the paper's, Blanchard's and Flower's, and those next to them."""
+
+
+def variants(n: int, f: int) -> Iterator[tuple[str, Recipe]]:
+    """Krum with several numbers of neighbours, multikrum and mda."""
+    if not 0 < 2 * f < n or n > MOST_VECTORS:
+        return
+    for fewer in OTHERS:
+        count = n - f - fewer
+        if 1 <= count < n:
+            yield f"krum(neighbours={count})", Recipe(n, Rounds((Round(NearestSum(count), 1),)))
+    yield "multikrum", Recipe(n, Rounds((Round(NearestSum(n - f - 1), n - f),)))
+    yield "mda", Recipe(n, Subset(n - f, "diameter"))
+    yield "mva", Recipe(n, Subset(n - f, "variance"))
+
+
+@lru_cache(maxsize=512)
+def worst_input(recipe: Recipe, f: int) -> Floats | None:
+    """The input with the largest ratio that the programs of a recipe lead to, the honest vectors first."""
+    return Search(recipe, f, ratio_of(recipe, f)).run(Limits(NODES)).best

@@ -1,0 +1,84 @@
+"""Coordinate-wise recipes: what proves (F - mean)^2 <= upper V in one dimension, and so in every dimension.
+
+(Error and variance are sums over coordinates, with one S for all of them.) Let h_1 >= ... >= h_m be the honest values,
+m = n - f, and F >= mean; the other case is the mirror image (``upwards`` false: all values and the order of the weights
+change sign). Let the weights of the order statistics be non-negative.
+
+- Of the f + i largest values at least i are honest, so the (f + i)-th largest of all values is at most h_i. If the f
+  largest places have no weight, a weighted sum of order statistics is at most C = sum over i of w_(f+i) h_i, where w_j is
+  the weight of the j-th largest.
+- Near a centre c <= C the mean of the k nearest is F. Each of the Byzantine values b among them can be paired with an
+  honest value s that is not: with r Byzantine values inside, m - k + r >= r honest ones are outside, as k <= m.
+  |b - c| <= |s - c|, so b <= s if s >= c, and b <= 2 c - s otherwise; let q of the s be of the second kind. Then k F is
+  at most a sum over k different honest values, of which q count as 2 c - s and the others as s: at most the k - q
+  largest, plus 2 q C, minus the q smallest. A cell is q <= min(f, k).
+
+So m (F - mean) <= sum v_i h_i with v = m w_(f+i) - 1, or v = (m/k) (1 on the first k - q, - 1 on the last q, + 2 q w) - 1, of
+sum zero. The certificate gives p, non-increasing, of sum zero, with partial sums at least those of v: then
+sum v_i h_i <= sum p_i h_i <= |p| (m V)^(1/2), and upper = |p|^2 / m is proved.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import accumulate, pairwise
+from typing import Any
+
+from kappaguard.rules.recipe.recipe import NearCentre, OrderStatistics, Recipe
+from kappaguard.verify.certified.rejected import demand
+from kappaguard.verify.judge.numbers import number
+
+
+def check_cells(recipe: Recipe, f: int, upper: Fraction, cells: Any) -> int:
+    """Reject unless the runs prove the bound on every cell; how many cells there are."""
+    choice = recipe.choice
+    demand(isinstance(choice, OrderStatistics | NearCentre) and not recipe.mixing, "not a coordinate-wise recipe")
+    weights = choice.weights  # type: ignore[union-attr]
+    demand(all(weight >= 0 for weight in weights), "a weight is negative")
+    demand(not any(weights[:f]) and not any(weights[len(weights) - f :]), "an outer place has weight")
+    demand(not isinstance(choice, NearCentre) or choice.count <= recipe.n - f, "more values are near than are honest")
+    most = min(f, choice.count) if isinstance(choice, NearCentre) else 0
+    needed = {(upwards, q) for upwards in (True, False) for q in range(most + 1)}
+    demand(isinstance(cells, list) and len(cells) == len(needed), f"{len(needed)} cells are needed")
+    for cell in cells:
+        demand(isinstance(cell, dict) and set(cell) == {"upwards", "q", "runs"}, "a cell has upwards, q and runs")
+        upwards, q = cell["upwards"], cell["q"]
+        demand(
+            type(upwards) is bool and type(q) is int and (upwards, q) in needed, "not a cell, or one that came before"
+        )
+        needed.remove((upwards, q))
+        _check_runs(recipe, f, upper, upwards, q, cell["runs"])
+    return len(cells)
+
+
+def _check_runs(recipe: Recipe, f: int, upper: Fraction, upwards: bool, q: int, runs: Any) -> None:
+    m = recipe.n - f
+    demand(isinstance(runs, list), "runs is not a list")
+    values: list[Fraction] = []
+    for run in runs:
+        demand(isinstance(run, list) and len(run) == 2 and type(run[0]) is int and 0 < run[0] <= m, "a run is bad")
+        values += [number(run[1])] * run[0]
+    demand(len(values) == m and sum(values) == 0, "p does not have m values of sum zero")
+    demand(all(left >= right for left, right in pairwise(values)), "p is not non-increasing")
+    bound = _bound(recipe, f, upwards, q)
+    demand(sum(bound) == 0, "the weights do not add up to zero")
+    covers = all(mine >= least for mine, least in zip(accumulate(values), accumulate(bound), strict=True))
+    demand(covers, "a partial sum of p is below that of the weights")
+    demand(sum(value * value for value in values) <= upper * m, "|p|^2 exceeds upper times m")
+
+
+def _bound(recipe: Recipe, f: int, upwards: bool, q: int) -> list[Fraction]:
+    """v: the weights of h_1 >= ... >= h_m in the bound on m (F - mean)."""
+    n, m = recipe.n, recipe.n - f
+    choice = recipe.choice
+    given = choice.weights  # type: ignore[union-attr]
+    # w of the (f + i)-th largest, i = 1 .. m: from the top of the sorted values, or of their mirror image
+    of_largest = [given[n - 1 - (f + i)] if upwards else given[f + i] for i in range(m - f)] + [Fraction(0)] * f
+    if isinstance(choice, OrderStatistics):
+        return [m * weight - 1 for weight in of_largest]
+    k = choice.count  # type: ignore[union-attr]
+    bound = []
+    for i, weight in enumerate(of_largest):
+        count = (1 if i < k - q else 0) - (1 if i >= m - q else 0) + 2 * q * weight
+        bound.append(Fraction(m, k) * count - 1)
+    return bound
