@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import time
@@ -25,7 +26,7 @@ from kappaguard.search.exact import coordinates, gm
 from kappaguard.search.exact.branch import Limits, Search, Tree
 from kappaguard.search.exact.certificate import certify
 from kappaguard.search.exact.known import known_inputs
-from kappaguard.search.exact.ratio import ratio_of, without_spread
+from kappaguard.search.exact.ratio import pivot_first, ratio_of, without_spread
 from kappaguard.search.portfolio import ADVERSARIES
 from kappaguard.search.result import RELATIVE_GAP, KappaResult, Stats
 from kappaguard.verify.certified.rejected import Rejected
@@ -46,6 +47,8 @@ ROOMS = (2e-7, 5e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
 """How much more than the bound of the programs is certified, relatively: the first for which the checker agrees."""
 NODES = 40_000
 """Nodes of the tree, unless the caller says otherwise."""
+FEW = 100
+"""Up to so many vectors known inputs are tried first; beyond, a judgement in fractions takes seconds."""
 HOPELESS_NODES = 60
 """Behind mixing of many vectors no tree of a size that anybody waits for closes."""
 BITS = (40, 48, 30)
@@ -89,8 +92,9 @@ def exact(
         progress = _counted(report)
     label, recipe = built.label, built.recipe(n)
     seen = _Seen(built, n, f)
-    for given in known_inputs(n, f):
-        seen.judge(given)
+    if n <= FEW or recipe is None:
+        for given in known_inputs(n, f):
+            seen.judge(given)
     if seen.best.lower == math.inf:
         return seen.result(Upper(None), start)
     if recipe is None:
@@ -225,7 +229,7 @@ def _by_tree(seen: _Seen, recipe: Recipe, label: str, progress: Progress | None,
     if recipe.mixing and n > 9 and f > 1:
         nodes = min(nodes, HOPELESS_NODES)
     starts = [] if seen.rule.trusted is not None else [_honest_first(seen.best)]
-    finder = Search(recipe, f, ratio_of(recipe, f), starts)
+    finder = Search(recipe, f, ratio_of(pivot_first(recipe), f), starts)
     tree = finder.run(Limits(nodes), progress)
     if tree.best is not None and tree.lower > float(seen.best.lower):
         seen.judge_floats(tree.best, tree.lower)
@@ -247,10 +251,9 @@ def certified(tree: Tree, label: str, lower: float) -> tuple[Fraction | None, st
     for room in ROOMS:
         kappa = Fraction(upper * (1 + room) + 1e-12).limit_denominator(10**12)
         text = certify(tree, label, kappa)
-        try:
-            return check(text).upper, text
-        except Rejected:
-            continue
+        if text is not None:
+            with contextlib.suppress(Rejected):
+                return check(text).upper, text
     return None, None
 
 

@@ -27,6 +27,9 @@ from kappaguard.search.exact.space import Floats
 CUT_ROUNDS = 15
 TOLERANCE = 2e-7
 """Relative: bounds this near to the incumbent are not divided any further."""
+MANY = 60
+CORNERS = 24
+"""Of the simplices in inputs that are tried on the way."""
 NEAR = 1e-7
 """An input that is this near to a bound, relatively, attains it."""
 LEAD_NODES = 400
@@ -230,9 +233,9 @@ class Search:
 
     def _try(self, node: Node, point: Floats) -> None:
         """Inputs near a point of the program: as it is, and shaken a little to decide ties."""
-        if self.processed > 60 and self.processed % 8:
+        if self.processed > (60 if node.n <= MANY else 4) and self.processed % 8:
             return
-        x = node.space.realise(point, self.tree.recipe.n)
+        x = node.space.realise(point, min(node.n, CORNERS))
         size = np.abs(x).max()
         if not size > 0 or not np.isfinite(size):
             return
@@ -245,7 +248,8 @@ class Search:
         tree = self.tree
         n = tree.recipe.n
         for _, facts in division.cases:
-            key, renaming = canonical(facts, n, n - tree.f)
+            # among many workers, telling cases apart costs more than solving one twice
+            key, renaming = canonical(facts, n, n - tree.f) if n <= MANY else (facts, list(range(n)))
             if key not in self.keys:
                 tree.entries.append(Entry(facts, entry.bound, entry.cuts))
                 self.keys[key] = (len(tree.entries) - 1, renaming)

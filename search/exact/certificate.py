@@ -17,8 +17,10 @@ ROOM = 1e-7
 """The certified bound exceeds the one of the programs by this much, relatively, so that there is something inside."""
 
 
-def certify(tree: Tree, rule: str, kappa: Fraction, report: Callable[[int, int], None] | None = None) -> str:
-    """The part of the tree that proves kappa, as far as it goes, with multipliers at the leaves."""
+def certify(
+    tree: Tree, rule: str, kappa: Fraction, report: Callable[[int, int], None] | None = None
+) -> str | None:
+    """The part of the tree that proves kappa, with multipliers at the leaves; None if some leaf has none."""
     values = tree.values()
     limit = float(kappa)
     order: dict[int, int] = {0: 0}
@@ -28,9 +30,14 @@ def certify(tree: Tree, rule: str, kappa: Fraction, report: Callable[[int, int],
         index = queue.pop(0)
         entry = tree.entries[index]
         facts = [_plain(fact) for fact in sorted(entry.facts, key=_key)]
-        split = _useful(tree, entry, values, limit)
+        split = _useful(entry, values, limit)
         if split is None:
-            written.append({"facts": facts, "multipliers": _leaf(tree, entry, kappa)})
+            node = Node(tree.recipe, tree.f, entry.facts)
+            found = multipliers(node, [*node.names(), *entry.cuts], kappa)
+            if not found.depth > 0:
+                return None
+            listed = [[_plain(name), str(value)] for name, value in found.by_name.items()]
+            written.append({"facts": facts, "multipliers": listed})
         else:
             cases = []
             for (fact, _), (child, names) in zip(split.division.cases, split.children, strict=True):
@@ -47,7 +54,7 @@ def certify(tree: Tree, rule: str, kappa: Fraction, report: Callable[[int, int],
     return json.dumps(data)
 
 
-def _useful(tree: Tree, entry: Entry, values: list[float], limit: float) -> Any:
+def _useful(entry: Entry, values: list[float], limit: float) -> Any:
     """The split whose children all stay below the limit; None if the entry does so itself."""
     if entry.bound <= limit:
         return None
@@ -55,12 +62,6 @@ def _useful(tree: Tree, entry: Entry, values: list[float], limit: float) -> Any:
         if all(values[child] <= limit for child, _ in split.children):
             return split
     return None
-
-
-def _leaf(tree: Tree, entry: Entry, kappa: Fraction) -> list[list[Any]]:
-    node = Node(tree.recipe, tree.f, entry.facts)
-    found = multipliers(node, [*node.names(), *entry.cuts], kappa)
-    return [[_plain(name), str(value)] for name, value in found.by_name.items()]
 
 
 def _key(fact: tuple[Any, ...]) -> str:

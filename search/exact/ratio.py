@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
-from kappaguard.rules.recipe.recipe import Recipe
+from kappaguard.rules.recipe.recipe import PivotDistance, Recipe, Rounds
 from kappaguard.rules.recipe.select import weights
 from kappaguard.search.exact.space import Floats
 
@@ -29,13 +31,24 @@ def ratio_of(recipe: Recipe, f: int) -> Callable[[Floats], float]:
             x = without_spread(x, m)
             variance = 0.0
         mean = x[:m].mean(axis=0)
-        distances = ((x[:, None] - x[None]) ** 2).sum(axis=-1)
+        distances = cdist(x, x, "sqeuclidean")
         error = float(((weights(recipe, distances) @ x - mean) ** 2).sum())
         if variance == 0.0:
             return math.inf if error > 1e-8 else 0.0
         return error / variance
 
     return ratio
+
+
+def pivot_first(recipe: Recipe) -> Recipe:
+    """The recipe with its pivot, who is any honest worker for the programs, as the first one."""
+    if not isinstance(recipe.choice, Rounds):
+        return recipe
+    rounds = tuple(
+        replace(each, score=PivotDistance(0)) if isinstance(each.score, PivotDistance) else each
+        for each in recipe.choice.rounds
+    )
+    return replace(recipe, choice=Rounds(rounds))
 
 
 def without_spread(x: Floats, m: int) -> Floats:

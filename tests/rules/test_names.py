@@ -42,6 +42,7 @@ def refusal(action, *parts):
 
 def test_the_built_in_names():
     promised = "average cwmed cwtm gm krum multikrum mda meamed centered_clipping monna smea caf"
+    promised += " mva faba nna phocas winsorised bulyan"
     assert list(RULES) == promised.split()
     assert list(PRE_AGGREGATIONS) == ["nnm", "bucketing", "clipping", "arc"]
 
@@ -87,12 +88,13 @@ def test_labels_of_the_plain_names_are_the_names(name, f):
 @pytest.mark.parametrize(
     "spec",
     [
-        "multikrum(m=3)",
+        "multikrum(select=3)",
+        "krum(neighbours='n-f-2')",
         "monna(index=1)",
         "centered_clipping(tau=0.1, iterations=3)",
         "centered_clipping(tau=1e-07)",
         "bucketing(s=2)+gm",
-        "bucketing(s=2, seed=5)+nnm+multikrum(m=1)",
+        "bucketing(s=2, seed=5)+nnm+multikrum(select=1)",
         "bucketing(permutation=(2, 0, 1))+cwmed",
         "clipping(c=0.30000000000000004)+arc+cwtm",
     ],

@@ -19,7 +19,9 @@ from fractions import Fraction
 from kappaguard.verify.exact_numbers import is_semidefinite
 
 Atom = tuple[int, int]
+"""A kind and a worker; or a kind and -1 - o, for the same weight on every worker of role o."""
 Vector = dict[Atom, Fraction]
+"""Coefficients of atoms; those of a whole role are the sum over it."""
 
 
 class Form:
@@ -41,11 +43,14 @@ class Form:
         if sum(vector.values()) != 0:
             raise AssertionError("a form that is not invariant under translation")
         sums: dict[tuple[int, int], Fraction] = {}
+        own: dict[tuple[int, int], Fraction] = {}
         inside: dict[int, dict[int, dict[int, Fraction]]] = {}
         for (kind, i), value in vector.items():
-            role = self.role_of[i]
+            role = self.role_of[i] if i >= 0 else -1 - i
             sums[role, kind] = sums.get((role, kind), Fraction(0)) + value
-            if self.sizes[role] > 1:
+            if i >= 0 and self.sizes[role] > 1:
+                # equal weights on all of a role do not change m D - s s^T
+                own[role, kind] = own.get((role, kind), Fraction(0)) + value
                 inside.setdefault(role, {}).setdefault(i, {})[kind] = value
         for left, a in sums.items():
             for right, b in sums.items():
@@ -62,7 +67,7 @@ class Form:
             present = {kind for kinds in workers.values() for kind in kinds}
             for t in present:
                 for u in present:
-                    value = m * products.get((t, u), Fraction(0)) - sums[role, t] * sums[role, u]
+                    value = m * products.get((t, u), Fraction(0)) - own[role, t] * own[role, u]
                     block[t, u] = block.get((t, u), Fraction(0)) + factor * value / (m * (m - 1))
 
     def is_nonnegative(self) -> bool:

@@ -67,10 +67,15 @@ class Proof:
 
     def mean(self, layer: int, members: Iterable[int]) -> Vector:
         """The mean of some workers' vectors of a layer."""
-        chosen = list(members)
-        total: Vector = {}
+        chosen = set(members)
+        share, total = Fraction(1, len(chosen)), dict[tuple[int, int], Fraction]()
+        if layer == 0:
+            for role, workers in enumerate(self.roles):
+                if len(workers) > 1 and chosen.issuperset(workers):
+                    total[0, -1 - role] = share * len(workers)
+                    chosen.difference_update(workers)
         for i in chosen:
-            _add(total, Fraction(1, len(chosen)), self.vector(layer, i))
+            _add(total, share, self.vector(layer, i))
         return total
 
     def subtract(self, name: Name, weight: Fraction) -> None:

@@ -114,7 +114,9 @@ class Situation:
                 j = members[0]
                 if (i < self.m) != (j < self.m):
                     continue
-                if i in named or j in named:
+                if (i in named) != (j in named):
+                    continue
+                if i in named:
                     alike = frozenset(exchanged(fact, i, j) for fact in facts) == facts
                 else:
                     alike = all((i in part) == (j in part) for part in sets)
