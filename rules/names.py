@@ -34,7 +34,9 @@ from kappaguard.rules.nna import NearestNeighbourAveraging
 from kappaguard.rules.nnm import NNM
 from kappaguard.rules.phocas import Phocas
 from kappaguard.rules.pipeline import Pipeline
+from kappaguard.rules.recipe.recipe import Recipe
 from kappaguard.rules.smea import SmallestMaximumEigenvalueAveraging
+from kappaguard.rules.strict import read
 from kappaguard.rules.winsorised import WinsorisedMean
 
 RULES: dict[str, type[Rule]] = {
@@ -80,6 +82,8 @@ def rule(spec: str | Callable[..., Any], f: int | None = None, **parameters: Any
     """
     if isinstance(spec, Rule):
         return spec
+    if isinstance(spec, Recipe) or is_recipe(spec):
+        return written(spec)
     if not isinstance(spec, str) or ":" in spec:
         from kappaguard.rules.adapters.resolve import resolve
 
@@ -87,6 +91,21 @@ def rule(spec: str | Callable[..., Any], f: int | None = None, **parameters: Any
             raise InputError(f"{spec} needs f: rule(..., f=...)")
         return resolve(spec, f or 0, **parameters)
     return parse(spec, f, **parameters)
+
+
+def is_recipe(spec: object) -> bool:
+    """Whether a name is a recipe in JSON, or the path of a file that holds one."""
+    return isinstance(spec, str) and (spec.lstrip().startswith("{") or spec.endswith(".json"))
+
+
+def written(spec: Any) -> Rule:
+    """The rule of a recipe that somebody wrote: the object, JSON, or the path of a JSON file."""
+    from kappaguard.rules.recipe.rule import RecipeRule
+    from kappaguard.rules.recipe.text import from_json
+
+    if isinstance(spec, Recipe):
+        return RecipeRule(spec)
+    return RecipeRule(from_json(spec if spec.lstrip().startswith("{") else read(spec, "recipe")))
 
 
 def parse(spec: str, f: int | None = None, **parameters: Any) -> Rule:

@@ -16,14 +16,14 @@ import numpy as np
 from kappaguard.rules.base import Rule
 from kappaguard.rules.checks import require_count
 from kappaguard.rules.errors import InputError
-from kappaguard.rules.names import parse
+from kappaguard.rules.names import is_recipe, parse, written
 from kappaguard.rules.pipeline import Pipeline
 from kappaguard.rules.recipe.recipe import Recipe
 from kappaguard.rules.recipe.rule import RecipeRule
 from kappaguard.rules.recipe.text import to_data
 from kappaguard.rules.witness import Witness
 from kappaguard.search.exact import coordinates, gm
-from kappaguard.search.exact.branch import Limits, Search, Tree
+from kappaguard.search.exact.branch import Limits, Search
 from kappaguard.search.exact.certificate import certify
 from kappaguard.search.exact.known import known_inputs
 from kappaguard.search.exact.ratio import pivot_first, ratio_of, without_spread
@@ -49,6 +49,7 @@ NODES = 40_000
 """Nodes of the tree, unless the caller says otherwise."""
 FEW = 100
 """Up to so many vectors known inputs are tried first; beyond, a judgement in fractions takes seconds."""
+REFINEMENTS = 4
 HOPELESS_NODES = 60
 """Behind mixing of many vectors no tree of a size that anybody waits for closes."""
 BITS = (40, 48, 30)
@@ -111,8 +112,8 @@ def exact(
 
 def _built(rule: str | Rule | Recipe, n: int, f: int) -> Rule:
     require_count(f, 0, "exact: f")
-    if isinstance(rule, Recipe):
-        rule = RecipeRule(rule)
+    if isinstance(rule, Recipe) or is_recipe(rule):
+        rule = written(rule)
     if not isinstance(rule, Rule) and (not isinstance(rule, str) or ":" in rule):
         raise InputError(f"exact knows rules with a recipe, such as krum or nnm+cwtm, and not {str(rule)[:80]!r}")
     require_count(n, 2, "exact: n")
@@ -235,7 +236,7 @@ def _by_tree(seen: _Seen, recipe: Recipe, label: str, progress: Progress | None,
         seen.judge_floats(tree.best, tree.lower)
     if seen.best.lower == math.inf or not math.isfinite(tree.upper):
         return Upper(None, programs=tree.programs)
-    value, text = certified(tree, label, float(seen.best.lower))
+    value, text = certified(finder, label, float(seen.best.lower))
     return Upper(value, text, None, tree.programs)
 
 
@@ -245,13 +246,22 @@ def _honest_first(witness: Witness) -> Any:
     return x[[*witness.subset, *others]]
 
 
-def certified(tree: Tree, label: str, lower: float) -> tuple[Fraction | None, str | None]:
-    """The smallest bound next to that of the tree that the checker accepts, and its certificate."""
-    upper = max(tree.upper, lower)
+def certified(finder: Search, label: str, lower: float) -> tuple[Fraction | None, str | None]:
+    """The smallest bound next to that of the tree that the checker accepts, and its certificate.
+
+    A leaf that has no multipliers, though a program said that its bound holds, is divided further.
+    """
+    tree = finder.tree
     for room in ROOMS:
-        kappa = Fraction(upper * (1 + room) + 1e-12).limit_denominator(10**12)
-        text = certify(tree, label, kappa)
-        if text is not None:
+        for _ in range(REFINEMENTS):
+            kappa = Fraction(max(tree.upper, lower) * (1 + room) + 1e-12).limit_denominator(10**12)
+            text = certify(tree, label, kappa)
+            if isinstance(text, str) or not tree.finished:
+                break
+            refined = [finder.refine(index) for index in text]
+            if not all(refined):
+                break
+        if isinstance(text, str):
             with contextlib.suppress(Rejected):
                 return check(text).upper, text
     return None, None

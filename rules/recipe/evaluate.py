@@ -1,7 +1,8 @@
-"""The literal evaluation of a recipe: sentence by sentence, on floats or exact fractions. The oracle of the fast paths."""
+"""The literal evaluation of a recipe, sentence by sentence, on floats or exact fractions: the oracle of fast paths."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import combinations
 from typing import Any
 
@@ -73,7 +74,7 @@ def _score(each: Round, x: Vectors, i: int, pool: list[int]) -> Any:
             return _square(x[i] - x[pivot])
 
 
-def _measure(x: Vectors, members: tuple[int, ...], measure: str) -> Any:
+def _measure(x: Vectors, members: Iterable[int], measure: str) -> Any:
     pairs = [_square(x[i] - x[j]) for i, j in combinations(members, 2)]
     return max(pairs, default=0) if measure == "diameter" else sum(pairs)
 

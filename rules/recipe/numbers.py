@@ -21,7 +21,7 @@ def counted(value: int | str | None, default: int, n: int, f: int, name: str) ->
     return value
 
 
-def require_number(value: object, least: int, name: str) -> None:
+def require_number(value: int | str | None, least: int, name: str) -> None:
     """InputError unless the value is None, an expression in n and f, or a count."""
     if value is not None and not isinstance(value, str):
         require_count(value, least, name)

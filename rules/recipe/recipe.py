@@ -11,8 +11,8 @@ or, coordinate by coordinate and after the same layers of mixing,
     NearCentre        the mean of the ``count`` values nearest to such a centre
 
 Scores are squared distances or sums of them, so that every comparison is linear in the Gram matrix of the inputs as
-soon as the earlier decisions are known. Ties go to the lower index (``NearCentre``: to the smaller value; ``Subset``: to
-the lexicographically first). Workers are numbered from 0. A recipe is for one n; f is the adversary's business.
+soon as the earlier decisions are known. Ties go to the lower index (``NearCentre``: to the smaller value; ``Subset``:
+to the lexicographically first). Workers are numbered from 0. A recipe is for one n; f is the adversary's business.
 """
 
 from __future__ import annotations

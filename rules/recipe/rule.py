@@ -44,12 +44,15 @@ class RecipeRule(RecipeBased):
 
     @property
     def label(self) -> str:
-        """A short name that differs for different recipes."""
-        import hashlib
-
+        """The recipe itself as JSON, which is a name that it can be had by."""
         from kappaguard.rules.recipe.text import to_json
 
-        return f"recipe-{hashlib.sha256(to_json(self.given).encode()).hexdigest()[:8]}"
+        return to_json(self.given)
+
+    @property
+    def trusted(self) -> int | None:
+        """Whoever the recipe trusts."""
+        return self.given.trusted
 
     @property
     def traits(self) -> Traits:

@@ -37,8 +37,8 @@ def weights(recipe: Recipe, distances: Distances) -> NDArray[Any]:
     members = chosen_from(recipe, distances)
     mask = np.zeros(n, dtype=bool)
     mask[members] = True
-    result = uniform(mask, len(members), distances)
-    return result if mixing is None else result @ mixing
+    result: NDArray[Any] = uniform(mask, len(members), distances)
+    return result if mixing is None else np.asarray(result @ mixing)
 
 
 def _mixed(layer: NDArray[Any], distances: Distances) -> Distances:
@@ -56,12 +56,13 @@ def chosen_from(recipe: Recipe, distances: Distances) -> list[int]:
         case Subset(size, _):
             return flattest(distances, size)
         case Rounds(rounds) as choice:
-            pool, kept = np.arange(len(distances)), []
+            pool = np.arange(len(distances))
+            kept: list[int] = []
             for each in rounds:
                 taken = pool[_taken(each, distances, pool)]
                 kept += taken.tolist() if each.keep else []
                 pool = np.setdiff1d(pool, taken)
-            return sorted(kept) if choice.keeps else pool.tolist()
+            return sorted(kept) if choice.keeps else list(pool.tolist())
     raise AssertionError("a coordinate-wise recipe selects no workers")
 
 

@@ -105,11 +105,13 @@ def _told_rounds(rounds: tuple[Round, ...]) -> list[str]:
         if index + 1 < len(rounds) and rounds[index + 1] == each:
             repeated += 1
             continue
-        score = {
-            NearestSum: lambda s: f"sum of the {s.count} least squared distances to others",
-            MeanDistance: lambda s: "squared distance to the mean of the pool",
-            PivotDistance: lambda s: f"squared distance to worker {s.pivot}",
-        }[type(each.score)](each.score)
+        match each.score:
+            case NearestSum(count):
+                score = f"sum of the {count} least squared distances to others"
+            case MeanDistance():
+                score = "squared distance to the mean of the pool"
+            case PivotDistance(pivot):
+                score = f"squared distance to worker {pivot}"
         times = f"{repeated} times: " if repeated > 1 else ""
         verb, kind = "keep" if each.keep else "drop", "greatest" if each.greatest else "least"
         lines.append(f"{times}{verb} the {each.count} with the {kind} {score}")

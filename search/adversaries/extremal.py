@@ -1,8 +1,8 @@
 """Inputs that are worst for rules that we know, tried on any rule: rules resemble each other.
 
-Those in closed form (the paper's lower bounds, the worst inputs of coordinate-wise rules and of gm, those that are worst
-for nnm in front of a rule), then those that the programs of recipes lead to: Krum with several numbers of neighbours,
-multikrum, mda and mva.
+Those in closed form (the paper's lower bounds, the worst inputs of coordinate-wise rules and of gm, those that are
+worst for nnm in front of a rule), then those that the programs of recipes lead to: Krum with several numbers of
+neighbours, multikrum, mda and mva.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Branch and bound over the decisions of a recipe, best bound first.
 
 A node is solved with cuts until none is violated. If its bound exceeds what an input reaches, it is divided; cases that
-differ only by names of workers are solved once. What is not worth dividing further is a leaf: its bound is no larger than
-the incumbent, or all its decisions are made, and then the bound is the exact worst ratio on its closed cell.
+differ only by names of workers are solved once. What is not worth dividing further is a leaf: its bound is no larger
+than the incumbent, or all its decisions are made, and then the bound is the exact worst ratio on its closed cell.
 """
 
 from __future__ import annotations
@@ -147,12 +147,29 @@ class Search:
         self.tree.finished = True
         return self.tree
 
+    def refine(self, index: int) -> bool:
+        """Divide an entry whose bound no multipliers prove, as if it had none; whether that could be done."""
+        entry = self.tree.entries[index]
+        if entry.splits:
+            entry.bound = math.inf
+            return True
+        node = Node(self.tree.recipe, self.tree.f, entry.facts)
+        division = divide(node, None, 0.0)
+        if division is None:
+            return False
+        heap: list[Item] = []
+        self._divide(heap, entry, division)
+        entry.bound = math.inf
+        while heap and -heap[0][0] > self.target:
+            self._process(heap, heapq.heappop(heap)[-1])
+        return True
+
     def _push(self, heap: list[Item], index: int) -> None:
         entry = self.tree.entries[index]
         heapq.heappush(heap, (-entry.bound, -len(entry.facts), next(self.counter), index))
 
     def _process(self, heap: list[Item], index: int) -> bool:
-        """Solve a node and divide it where that can help; whether it is done or divided, and not a leaf above the target."""
+        """Solve a node and divide it where that can help; false if it stays a leaf above the target."""
         entry = self.tree.entries[index]
         self.processed += 1
         node = Node(self.tree.recipe, self.tree.f, entry.facts)

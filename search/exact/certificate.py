@@ -19,13 +19,14 @@ ROOM = 1e-7
 
 def certify(
     tree: Tree, rule: str, kappa: Fraction, report: Callable[[int, int], None] | None = None
-) -> str | None:
-    """The part of the tree that proves kappa, with multipliers at the leaves; None if some leaf has none."""
+) -> str | list[int]:
+    """The part of the tree that proves kappa, with multipliers at the leaves; or the leaves that have none."""
     values = tree.values()
     limit = float(kappa)
     order: dict[int, int] = {0: 0}
     queue = [0]
     written: list[dict[str, Any]] = []
+    failed: list[int] = []
     while queue:
         index = queue.pop(0)
         entry = tree.entries[index]
@@ -35,7 +36,7 @@ def certify(
             node = Node(tree.recipe, tree.f, entry.facts)
             found = multipliers(node, [*node.names(), *entry.cuts], kappa)
             if not found.depth > 0:
-                return None
+                failed.append(index)
             listed = [[_plain(name), str(value)] for name, value in found.by_name.items()]
             written.append({"facts": facts, "multipliers": listed})
         else:
@@ -49,6 +50,8 @@ def certify(
             written.append({"facts": facts, "split": _plain(split.division.name), "cases": cases})
         if report is not None:
             report(len(written), len(order))
+    if failed:
+        return failed
     data = {"schema": SCHEMA, "rule": rule, "criterion": "trace", "f": tree.f, "upper": str(kappa)}
     data |= {"recipe": to_data(tree.recipe), "origin": None, "nodes": written}
     return json.dumps(data)

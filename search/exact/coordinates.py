@@ -1,10 +1,10 @@
 """Coordinate-wise recipes: the worst case in one dimension, which is that in every dimension.
 
-Let h_1 >= ... >= h_m be the honest values and let all weights be non-negative. ``verify/judge/coordinates.py`` shows that
-m (F - mean) is at most sum w_i h_i for one of a few weight vectors w, one for every number q of honest values below
-the centre that are exchanged for Byzantine ones. The largest ratio under h_1 >= ... >= h_m is |p|^2 / m with p the
-projection of w on non-increasing sequences, and it is attained where h is p itself and the Byzantine values are as high
-as they can be: above all others, or just near enough to the centre.
+Let h_1 >= ... >= h_m be the honest values and let all weights be non-negative. ``verify/judge/coordinates.py`` shows
+that m (F - mean) is at most sum w_i h_i for one of a few weight vectors w, one for every number q of honest values
+below the centre that are exchanged for Byzantine ones. The largest ratio under h_1 >= ... >= h_m is |p|^2 / m with p
+the projection of w on non-increasing sequences, and it is attained where h is p itself and the Byzantine values are
+as high as they can be: above all others, or just near enough to the centre.
 """
 
 from __future__ import annotations

@@ -85,7 +85,7 @@ def compositions(roles: list[list[int]], size: int, pool: Iterable[int]) -> Iter
 
 
 def lead(node: Node) -> Division | None:
-    """One of several Byzantine workers of one role in the output stands for all; only before anything else is decided."""
+    """One of several Byzantine workers in the output stands for all; only before anything else is decided."""
     if any(fact[0] not in ("pivot", "pick", "subset") for fact in node.facts):
         return None
     for role in node.roles:

@@ -1,10 +1,10 @@
-"""Inputs that are bad for many rules, in closed form: those of the paper's lower bound, and the worst ones of some rules."""
+"""Inputs that are bad for many rules, in closed form: of the paper's lower bound, and the worst ones of some rules."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 
-from kappaguard.rules.recipe.recipe import NearCentre, OrderStatistics, Recipe
+from kappaguard.rules.recipe.recipe import Choice, NearCentre, OrderStatistics, Recipe
 from kappaguard.rules.recipe.weights import median
 from kappaguard.search.exact import gm
 from kappaguard.search.exact.coordinates import TRIFLE, worst_inputs
@@ -23,7 +23,7 @@ def known_inputs(n: int, f: int) -> list[Input]:
     if not f:
         return inputs
     inputs.append((ones + zeros, list(range(f, n)), "no spread"))
-    recipes = {"cwmed": OrderStatistics(median(n)), "meamed": NearCentre(median(n), n - f)}
+    recipes: dict[str, Choice] = {"cwmed": OrderStatistics(median(n)), "meamed": NearCentre(median(n), n - f)}
     for rule, choice in recipes.items():
         inputs += [(x, first, f"extremal for {rule}") for x in worst_inputs(Recipe(n, choice), f)]
     inputs.append((gm.worst_input(n, f), first, "extremal for gm"))

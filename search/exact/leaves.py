@@ -1,8 +1,8 @@
 """Rational multipliers for the leaves of a tree: kappa V - E - sum of mu_k g_k as a form that is nowhere negative.
 
-The program ``deepest`` looks for multipliers well inside, so that rounding them to binary fractions cannot hurt. Workers
-that play no part are taken out first: where neither V nor E has a coordinate and every inequality could only make it
-negative, their multipliers have to be zero, and the coordinate is left out.
+The program ``deepest`` looks for multipliers well inside, so that rounding them to binary fractions cannot hurt.
+Workers that play no part are taken out first: where neither V nor E has a coordinate and every inequality could only
+make it negative, their multipliers have to be zero, and the coordinate is left out.
 
 At a kappa that a leaf attains nothing is inside. There the form vanishes on the worst input, so its kernel is guessed
 from the solution, rounded to simple fractions, and the multipliers are corrected, in fractions, to have it.
@@ -91,9 +91,7 @@ class _System:
         space = node.space
         self.space = space
         rows = np.array([slack, *forms])
-        blocks = [
-            np.array([matrix for matrix in (space.matrices(row)[b] for row in rows)]) for b in range(len(space.blocks))
-        ]
+        blocks = [np.array([space.matrices(row)[b] for row in rows]) for b in range(len(space.blocks))]
         basis = space.basis
         # role means themselves, instead of coordinates that add up to zero: there the workers can be told apart
         blocks[0] = np.einsum("ab,kbc,dc->kad", basis, blocks[0], basis) if space.size else np.zeros((len(rows), 1, 1))
@@ -158,4 +156,5 @@ class _System:
         least = min(float(np.linalg.eigvalsh(np.tensordot(weights, part, 1))[0]) for part in self.parts)
         rows = np.concatenate([[0], self.kept + 1])
         scalars = weights @ self.scalars[rows]
-        return min([least, *scalars[np.abs(self.scalars[rows]).max(axis=0, initial=0.0) > 1e-12].tolist()])
+        touched = np.abs(self.scalars[rows]).max(axis=0, initial=0.0) > 1e-12
+        return min(least, float(scalars[touched].min(initial=1.0)))

@@ -303,9 +303,9 @@ class Node:
                         kind = "taken" if i in self.picks[r] else "left"
                         found.append((kind, r, i, frozenset(members)))
         if self.subset is not None and self.recipe.choice.measure == "variance":  # type: ignore[union-attr]
-            members = self._tighter(point)
-            if members is not None:
-                found.append(("subset", members))
+            tighter = self._tighter(point)
+            if tighter is not None:
+                found.append(("subset", tighter))
         return found
 
     def _drifts(self, point: Floats) -> list[Name]:

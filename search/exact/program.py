@@ -58,7 +58,8 @@ def normalised(forms: list[Floats]) -> Floats:
     if not len(rows):
         return np.zeros((0, 0))
     _, first = np.unique(np.round(rows, 11), axis=0, return_index=True)
-    return rows[np.sort(first)]
+    distinct: Floats = rows[np.sort(first)]
+    return distinct
 
 
 def _maximise(space: Space, goal: Floats, bounded: Floats, rows: Floats) -> tuple[float, Floats, str]:

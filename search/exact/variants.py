@@ -14,7 +14,7 @@ MOST_VECTORS = 40
 NODES = 60
 """Enough for all of these at every size below the one above, but for multikrum with n < 3f."""
 OTHERS = (1, 2, 0, 3)
-"""n - f minus the number of other vectors in Krum's scores: the paper's, Blanchard's and Flower's, and those next to them."""
+"""n - f minus the number of others in Krum's scores: the paper's, Blanchard's and Flower's, and those next to them."""
 
 
 def variants(n: int, f: int) -> Iterator[tuple[str, Recipe]]:

@@ -2,8 +2,8 @@
 
 **What is claimed.** A recipe maps vectors x_1, ..., x_n to an output F. For every S of n - f workers (S contains the
 trusted worker, if there is one) and every x, ||F - mean_S||^2 <= upper * V, with V the variance over S. Nothing of a
-recipe depends on the numbers of the workers but its pivot, so S are the first n - f workers and the pivot is whoever a fact
-says. Ties may be resolved in any way: what is proved holds for all of them.
+recipe depends on the numbers of the workers but its pivot, so S are the first n - f workers and the pivot is whoever
+a fact says. Ties may be resolved in any way: what is proved holds for all of them.
 
 **State.** With x comes everything that the recipe decides: the mixed vectors, who is picked, and for every round a
 threshold t between the scores of those taken and those left (for a subset, its diameter). A node is a set of facts; it
@@ -18,18 +18,20 @@ others among themselves; the result is a state again, with the same V and the sa
    is not negative either, and error and V are averages of themselves. It is enough that upper * V - error - sum of
    mu_k g_k, averaged, is a non-negative form (``forms``), with all mu_k >= 0.
 2. *Cases.* If a disjunction holds in every state of a node, the node follows from its cases; of cases that differ by
-   a permutation within roles one is enough. A case follows from another node if a permutation maps its facts to a set that
-   contains all facts of that node.
+   a permutation within roles one is enough. A case follows from another node if a permutation maps its facts to a set
+   that contains all facts of that node.
 3. *Lead.* Let the workers O have one role and the same weight in the output, and let e be the direction of the error.
    Put the vector of that worker a of O for which <v, e> is largest in place of every vector of O: the error does not
    shrink, ||error|| = <error, e> <= <error', e> <= ||error'||. By symmetry a is any worker of O that is named.
-4. *Free rows.* Let y_i be the mean of the k vectors N_i nearest to v_i, T any k workers, R = N_i \\ T, Q = T \\ N_i, both of
-   size r <= min(k, n - k); no vector of R is farther from v_i than one of Q. Then k ||y_i - v_i||^2 <= sum over N_i of
-   ||v_j - v_i||^2 <= sum over T ("reach"). And k (y_i - mean_T) = sum over R of (v_j - v_i) - sum over Q of (v_j - v_i), whose
-   length is at most twice the sum of lengths over Q, so k^2 ||y_i - mean_T||^2 <= 4 r sum over T of ||v_j - v_i||^2 ("drift").
-5. *Free rows together.* Let M be k workers and K part of M. With R_i, Q_i as above for T = M, k (y_i - mean_M) is 1/r times
-   the sum of b - v_j over R_i x Q_i, so k^2 ||y_i - mean_M||^2 is at most the sum of ||b - v_j||^2 over R_i x Q_i. Fix b
-   outside M and sum over the i in K that have b in N_i. A pair {i, j} of M at distance D occurs as (i, j), and then
-   ||b - v_i|| <= D and ||b - v_j|| <= 2 D; or as both (i, j) and (j, i), and then both are at most D. So it adds at most
-   4 D^2, and only if i or j is in K: k^2 sum over K of ||y_i - mean_M||^2 <= 4 (n - k) sum of D^2 over pairs touching K.
+4. *Free rows.* Let y_i be the mean of the k vectors N_i nearest to v_i, T any k workers, R = N_i \\ T, Q = T \\ N_i,
+   both of size r <= min(k, n - k); no vector of R is farther from v_i than one of Q. Then k ||y_i - v_i||^2 <= sum
+   over N_i of ||v_j - v_i||^2 <= sum over T ("reach"). And k (y_i - mean_T) = sum over R of (v_j - v_i) - sum over Q
+   of (v_j - v_i), whose length is at most twice the sum of lengths over Q, so k^2 ||y_i - mean_T||^2 <= 4 r sum over
+   T of ||v_j - v_i||^2 ("drift").
+5. *Free rows together.* Let M be k workers and K part of M. With R_i, Q_i as above for T = M, k (y_i - mean_M) is 1/r
+   times the sum of b - v_j over R_i x Q_i, so k^2 ||y_i - mean_M||^2 is at most the sum of ||b - v_j||^2 over R_i x
+   Q_i. Fix b outside M and sum over the i in K that have b in N_i. A pair {i, j} of M at distance D occurs as (i, j),
+   and then ||b - v_i|| <= D and ||b - v_j|| <= 2 D; or as both (i, j) and (j, i), and then both are at most D. So it
+   adds at most 4 D^2, and only if i or j is in K: k^2 sum over K of ||y_i - mean_M||^2 <= 4 (n - k) sum of D^2 over
+   pairs touching K.
 """

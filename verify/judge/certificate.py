@@ -5,10 +5,10 @@
        {"facts": [], "split": ["pick", 0], "cases": [[1, ["pick", 0, "0"], null], ...]},
        {"facts": [["pick", 0, "0"]], "multipliers": [[["left", 0, 1, "0,2-4"], "3/8"], ...]}, ...]}
 
-Node 0 is the root and has no facts. A case is the number of the node it follows from, its new fact, and, where that node
-speaks of other workers, their names there. Sets of workers are written as ranges. ``origin`` says where the recipe came
-from if it was traced; it is not part of what is proved. Of a coordinate-wise recipe the nodes are cells without order, see
-``coordinates``.
+Node 0 is the root and has no facts. A case is the number of the node it follows from, its new fact, and, where that
+node speaks of other workers, their names there. Sets of workers are written as ranges. ``origin`` says where the
+recipe came from if it was traced; it is not part of what is proved. Of a coordinate-wise recipe the nodes are cells
+without order, see ``coordinates``.
 """
 
 from __future__ import annotations

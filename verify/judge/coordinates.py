@@ -5,16 +5,16 @@ m = n - f, and F >= mean; the other case is the mirror image (``upwards`` false:
 change sign). Let the weights of the order statistics be non-negative.
 
 - Of the f + i largest values at least i are honest, so the (f + i)-th largest of all values is at most h_i. If the f
-  largest places have no weight, a weighted sum of order statistics is at most C = sum over i of w_(f+i) h_i, where w_j is
-  the weight of the j-th largest.
+  largest places have no weight, a weighted sum of order statistics is at most C = sum over i of w_(f+i) h_i, where
+  w_j is the weight of the j-th largest.
 - Near a centre c <= C the mean of the k nearest is F. Each of the Byzantine values b among them can be paired with an
   honest value s that is not: with r Byzantine values inside, m - k + r >= r honest ones are outside, as k <= m.
   |b - c| <= |s - c|, so b <= s if s >= c, and b <= 2 c - s otherwise; let q of the s be of the second kind. Then k F is
   at most a sum over k different honest values, of which q count as 2 c - s and the others as s: at most the k - q
   largest, plus 2 q C, minus the q smallest. A cell is q <= min(f, k).
 
-So m (F - mean) <= sum v_i h_i with v = m w_(f+i) - 1, or v = (m/k) (1 on the first k - q, - 1 on the last q, + 2 q w) - 1, of
-sum zero. The certificate gives p, non-increasing, of sum zero, with partial sums at least those of v: then
+So m (F - mean) <= sum v_i h_i with v = m w_(f+i) - 1, or v = (m/k) (1 on the first k - q, - 1 on the last q, + 2 q w)
+- 1, of sum zero. The certificate gives p, non-increasing, of sum zero, with partial sums at least those of v: then
 sum v_i h_i <= sum p_i h_i <= |p| (m V)^(1/2), and upper = |p|^2 / m is proved.
 """
 

@@ -1,20 +1,23 @@
 """Quadratic forms in exact fractions, averaged over roles.
 
-A vector is a combination of atoms (kind, worker): kind 0 is the worker's input, kind l + 1 its mixed vector of layer l. For
-coefficients c that add up to zero, with s the sums of c over a role o of m workers and D = sum over o of c_t c_u,
+A vector is a combination of atoms (kind, worker): kind 0 is the worker's input, kind l + 1 its mixed vector of layer
+l. For coefficients c that add up to zero, with s the sums of c over a role o of m workers and D = sum over o of c_t
+c_u,
 
-    average of ||sum c v||^2 = ||sum over o, t of s_ot a_ot||^2 + sum over o of <W_o, Q_o>,   W_o = (m D - s s^T) / (m (m - 1)),
+    average of ||sum c v||^2 = ||sum over o, t of s_ot a_ot||^2 + sum over o of <W_o, Q_o>,   W_o = (m D - s s^T) / (m
+    (m - 1)),
 
-where a_ot is the mean of the vectors of kind t over o and Q_o is the Gram matrix of the deviations from it, summed over o:
-the average of a matrix over all permutations of m coordinates is a multiple of the identity plus one of the matrix of
-ones. Both matrices Q and the Gram matrix of the a's are positive semidefinite, in every dimension. So a form with
-positive semidefinite coefficient matrices, and non-negative coefficients of scalars that are not negative, is not
-negative.
+where a_ot is the mean of the vectors of kind t over o and Q_o is the Gram matrix of the deviations from it, summed
+over o: the average of a matrix over all permutations of m coordinates is a multiple of the identity plus one of the
+matrix of ones. Both matrices Q and the Gram matrix of the a's are positive semidefinite, in every dimension. So a
+form with positive semidefinite coefficient matrices, and non-negative coefficients of scalars that are not negative,
+is not negative.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 from kappaguard.verify.exact_numbers import is_semidefinite
 
@@ -74,11 +77,10 @@ class Form:
         """Whether all coefficient matrices are positive semidefinite, and all coefficients of scalars not negative."""
         if any(value < 0 for value in self.scalars.values()):
             return False
-        blocks = [self.means, *self.scatters.values()]
-        return all(_is_semidefinite(block) for block in blocks)
+        return _is_semidefinite(self.means) and all(_is_semidefinite(block) for block in self.scatters.values())
 
 
-def _is_semidefinite(block: dict) -> bool:  # type: ignore[type-arg]
+def _is_semidefinite(block: dict[Any, Fraction]) -> bool:
     index = sorted({key for pair, value in block.items() if value for key in pair})
     zero = Fraction(0)
     return is_semidefinite([[block.get((left, right), zero) for right in index] for left in index])

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 
 
 def exact(
-    rule: Annotated[str, typer.Argument(metavar="RULE", help="A built-in rule, or nnm in front of one.")],
+    rule: Annotated[
+        str, typer.Argument(metavar="RULE", help="A rule with a recipe: built in, nnm in front of one, or a JSON file.")
+    ],
     n: Annotated[int, typer.Option("-n", help="The number of vectors.", show_default=False)],
     f: Annotated[int, typer.Option("-f", help="The number of Byzantine ones.", show_default=False)],
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
@@ -21,17 +23,18 @@ def exact(
     ),
 ) -> None:
     """The worst case of a rule: a lower bound with a witness, an upper bound with a certificate."""
-    from kappaguard.cli.progress import counting
+    from kappaguard.cli.progress import bracketing
     from kappaguard.verify.exact import exact as judge
 
-    with counting("cells") as report:
-        result = judge(rule, n, f, report)
+    with bracketing() as progress:
+        result = judge(rule, n, f, progress=progress)
     paths = _save(result, out)
     typer.echo(_json(result, paths) if as_json else _text(result, paths))
 
 
 def _save(result: KappaResult, folder: Path) -> dict[str, Path | None]:
     import json
+    import re
 
     from kappaguard.rules.errors import InputError
     from kappaguard.rules.files import write
@@ -42,8 +45,8 @@ def _save(result: KappaResult, folder: Path) -> dict[str, Path | None]:
         if result.witness is not None:
             paths["witness"] = result.witness.save(folder)
         if result.certificate is not None:
-            certified = json.loads(result.certificate)["rule"].replace("+", "-")
-            name = f"{certified}-n{result.n}-f{result.f}.certificate.json"
+            certified = re.sub(r"[^a-z0-9]+", "-", json.loads(result.certificate)["rule"].lower()).strip("-")[:40]
+            name = f"{certified.strip('-')}-n{result.n}-f{result.f}.certificate.json"
             paths["certificate"] = folder / name
             write(folder / name, result.certificate + "\n")
     except OSError as error:

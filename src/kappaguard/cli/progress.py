@@ -22,6 +22,18 @@ def counting(words: str) -> Iterator[Report]:
 
 
 @contextmanager
+def bracketing() -> Iterator[Callable[[float, float, int], None]]:
+    """A bar without an end that shows the bracket so far."""
+    with _bars(count=False) as bars:
+        task = bars.add_task("starting", total=None)
+
+        def report(lower: float, upper: float, done: int) -> None:
+            bars.update(task, description=f"kappa* in [{lower:.6g}, {upper:.6g}], {done:,} nodes")
+
+        yield report
+
+
+@contextmanager
 def searching(budget: float) -> Iterator[Callable[[Progress], None]]:
     """One bar over the seconds of a search, with the best ratio so far."""
     with _bars(count=False) as bars:
