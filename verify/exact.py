@@ -50,6 +50,7 @@ NODES = 40_000
 FEW = 100
 """Up to so many vectors known inputs are tried first; beyond, a judgement in fractions takes seconds."""
 REFINEMENTS = 4
+DENOMINATORS = (1, 10, 50, 200, 1000, 4000)
 HOPELESS_NODES = 60
 """Behind mixing of many vectors no tree of a size that anybody waits for closes."""
 BITS = (40, 48, 30)
@@ -252,9 +253,15 @@ def certified(finder: Search, label: str, lower: float) -> tuple[Fraction | None
     A leaf that has no multipliers, though a program said that its bound holds, is divided further.
     """
     tree = finder.tree
+    if tree.finished:
+        for kappa in simple_fractions(max(tree.upper, lower), lower):
+            text = certify(tree, label, kappa, tight=True)
+            if isinstance(text, str):
+                with contextlib.suppress(Rejected):
+                    return check(text).upper, text
     for room in ROOMS:
         for _ in range(REFINEMENTS):
-            kappa = Fraction(max(tree.upper, lower) * (1 + room) + 1e-12).limit_denominator(10**12)
+            kappa = Fraction(max(tree.upper, lower) * (1 + room)).limit_denominator(10**12)
             text = certify(tree, label, kappa)
             if isinstance(text, str) or not tree.finished:
                 break
@@ -265,6 +272,18 @@ def certified(finder: Search, label: str, lower: float) -> tuple[Fraction | None
             with contextlib.suppress(Rejected):
                 return check(text).upper, text
     return None, None
+
+
+def simple_fractions(value: float, lower: float) -> list[Fraction]:
+    """Fractions with small denominators that kappa* may be, if the bounds meet."""
+    if value > lower * (1 + RELATIVE_GAP):
+        return []
+    found = []
+    for denominator in DENOMINATORS:
+        near = Fraction(value).limit_denominator(denominator)
+        if abs(float(near) - value) <= RELATIVE_GAP / 2 * value and near not in found:
+            found.append(near)
+    return found[:2]
 
 
 def _by_lemma(rule: Rule, n: int, f: int, nodes: int) -> Upper:

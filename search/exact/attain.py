@@ -14,7 +14,7 @@ from kappaguard.search.exact.node import Name, Node
 from kappaguard.search.exact.program import normalised, solve
 from kappaguard.search.exact.space import Floats
 
-STEPS = (0.0, 1e-8, 3e-8, 1e-7, 3e-7, 1e-6, 1e-5, 1e-4, 1e-3)
+STEPS = (0.0, 1e-9, 1e-8, 3e-8, 6e-8, 1e-7, 2e-7, 4e-7, 1e-6, 3e-6, 1e-5, 1e-4, 1e-3)
 CORNERS = (2, 3, 5)
 STEP = 1e-3
 """How far inside the decisions of a cell are looked at again."""

@@ -21,7 +21,7 @@ from kappaguard.search.exact.attain import inputs, towards_interior
 from kappaguard.search.exact.divide import Division, divide, first_choices, lead
 from kappaguard.search.exact.facts import Facts, canonical
 from kappaguard.search.exact.node import Name, Node
-from kappaguard.search.exact.program import largest
+from kappaguard.search.exact.program import Solution, largest, polished
 from kappaguard.search.exact.space import Floats
 
 CUT_ROUNDS = 15
@@ -211,6 +211,9 @@ class Search:
         All decisions are made at the optimum, but others may tie with them: those that win just inside.
         """
         names = [*node.names(), *entry.cuts]
+        forms = [node.form(name) for name in names]
+        point = polished(node.space, node.error, node.variance, forms, Solution(entry.bound, point)).point
+        assert point is not None
         for _ in range(CUT_ROUNDS):
             inside = towards_interior(node, names, point)
             fresh = [name for name in node.cuts(inside) if name not in names]

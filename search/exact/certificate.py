@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from kappaguard.rules.recipe.text import to_data
-from kappaguard.search.exact.branch import Entry, Tree
+from kappaguard.search.exact.branch import TOLERANCE, Entry, Tree
 from kappaguard.search.exact.leaves import multipliers
 from kappaguard.search.exact.node import Node
 
@@ -18,11 +18,14 @@ ROOM = 1e-7
 
 
 def certify(
-    tree: Tree, rule: str, kappa: Fraction, report: Callable[[int, int], None] | None = None
+    tree: Tree, rule: str, kappa: Fraction, tight: bool = False, report: Callable[[int, int], None] | None = None
 ) -> str | list[int]:
-    """The part of the tree that proves kappa, with multipliers at the leaves; or the leaves that have none."""
+    """The part of the tree that proves kappa, with multipliers at the leaves; or the leaves that have none.
+
+    ``tight`` says that kappa may be attained, so that nothing is inside at some leaves.
+    """
     values = tree.values()
-    limit = float(kappa)
+    limit = float(kappa) * (1 + (2 * TOLERANCE if tight else 0.0))
     order: dict[int, int] = {0: 0}
     queue = [0]
     written: list[dict[str, Any]] = []
@@ -34,7 +37,9 @@ def certify(
         split = _useful(entry, values, limit)
         if split is None:
             node = Node(tree.recipe, tree.f, entry.facts)
-            found = multipliers(node, [*node.names(), *entry.cuts], kappa)
+            if not node.selected:
+                return [index]
+            found = multipliers(node, [*node.names(), *entry.cuts], kappa, tight)
             if not found.depth > 0:
                 failed.append(index)
             listed = [[_plain(name), str(value)] for name, value in found.by_name.items()]

@@ -11,11 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import lru_cache
+from itertools import groupby
 
 from kappaguard.rules.recipe.recipe import NearCentre, OrderStatistics, Recipe
 
 TRIFLE = Fraction(1, 10**8)
 """How far, relatively, a worst input stays off its tie."""
+
+WORST = 2
+"""Cells whose worst inputs are tried."""
 
 Runs = list[tuple[int, Fraction]]
 
@@ -58,25 +63,34 @@ def bounding_weights(recipe: Recipe, f: int, upwards: bool = True) -> list[tuple
 def projected(weights: list[Fraction]) -> Runs:
     """The projection on non-increasing sequences, as runs, by pooling adjacent violators."""
     runs: Runs = []
-    for weight in weights:
-        runs.append((1, weight))
+    for weight, same in groupby(weights):
+        runs.append((len(list(same)), weight))
         while len(runs) > 1 and runs[-2][1] <= runs[-1][1]:
             (a, left), (b, right) = runs[-2:]
             runs[-2:] = [(a + b, (a * left + b * right) / (a + b))]
     return runs
 
 
-def certified_cells(recipe: Recipe, f: int) -> tuple[Fraction, list[dict[str, object]]]:
-    """The bound, and for every cell the runs of p that prove it."""
-    m = recipe.n - f
-    upper, cells = Fraction(0), []
+@lru_cache(maxsize=64)
+def cells(recipe: Recipe, f: int) -> tuple[tuple[bool, int, tuple[tuple[int, Fraction], ...], Fraction], ...]:
+    """Every cell: whether it is for F >= mean, q, the runs of p, and the bound |p|^2 / m."""
+    found = []
     for upwards in (True, False):
         for q, weights in bounding_weights(recipe, f, upwards):
-            runs = projected(weights)
-            upper = max(upper, sum((count * value**2 for count, value in runs), Fraction(0)) / m)
-            written = [[count, str(value)] for count, value in runs]
-            cells.append({"upwards": upwards, "q": q, "runs": written})
-    return upper, cells
+            runs = tuple(projected(weights))
+            bound = sum((count * value**2 for count, value in runs), Fraction(0)) / (recipe.n - f)
+            found.append((upwards, q, runs, bound))
+    return tuple(found)
+
+
+def certified_cells(recipe: Recipe, f: int) -> tuple[Fraction, list[dict[str, object]]]:
+    """The bound, and for every cell the runs of p that prove it."""
+    every = cells(recipe, f)
+    written: list[dict[str, object]] = [
+        {"upwards": upwards, "q": q, "runs": [[count, str(value)] for count, value in runs]}
+        for upwards, q, runs, _ in every
+    ]
+    return max(bound for _, _, _, bound in every), written
 
 
 def worst_inputs(recipe: Recipe, f: int) -> Iterator[list[list[Fraction]]]:
@@ -84,14 +98,14 @@ def worst_inputs(recipe: Recipe, f: int) -> Iterator[list[list[Fraction]]]:
     n = recipe.n
     choice = recipe.choice
     assert isinstance(choice, OrderStatistics | NearCentre)
-    for upwards in (True, False):
-        for q, weights in bounding_weights(recipe, f, upwards):
-            honest = [value for count, value in projected(weights) for _ in range(count)]
-            for place in _places(choice, honest, q, n, f, upwards):
-                near = q if isinstance(choice, NearCentre) else f
-                far = max(abs(value) for value in [*honest, place]) * 1000 + 1
-                values = honest + [place] * near + [far] * (f - near)
-                yield [[value if upwards else -value] for value in values]
+    # a judgement costs more than a projection: only those that are worst
+    for upwards, q, runs, _ in sorted(cells(recipe, f), key=lambda cell: -cell[3])[:WORST]:
+        honest = [value for count, value in runs for _ in range(count)]
+        for place in _places(choice, honest, q, n, f, upwards):
+            near = q if isinstance(choice, NearCentre) else f
+            far = max(abs(value) for value in [*honest, place]) * 1000 + 1
+            values = honest + [place] * near + [far] * (f - near)
+            yield [[value if upwards else -value] for value in values]
 
 
 def _places(

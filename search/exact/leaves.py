@@ -1,6 +1,6 @@
 """Rational multipliers for the leaves of a tree: kappa V - E - sum of mu_k g_k as a form that is nowhere negative.
 
-The program ``deepest`` looks for multipliers well inside, so that rounding them to binary fractions cannot hurt.
+A program looks for multipliers well inside, so that rounding them to binary fractions cannot hurt.
 Workers that play no part are taken out first: where neither V nor E has a coordinate and every inequality could only
 make it negative, their multipliers have to be zero, and the coordinate is left out.
 
@@ -15,6 +15,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from kappaguard.search.exact.kernel import kernel_multipliers
 from kappaguard.search.exact.node import Name, Node
 from kappaguard.search.exact.program import solve
 from kappaguard.search.exact.space import Floats, pack
@@ -34,8 +35,8 @@ class Multipliers:
     depth: float
 
 
-def multipliers(node: Node, names: list[Name], kappa: Fraction) -> Multipliers:
-    """Multipliers that prove kappa on a node, if the depth is positive."""
+def multipliers(node: Node, names: list[Name], kappa: Fraction, tight: bool = False) -> Multipliers:
+    """Multipliers that prove kappa on a node, if the depth is positive; ``tight`` if it may be attained there."""
     if not np.abs(node.error).max() > 1e-12:
         return Multipliers({}, 1.0)
     names = list(dict.fromkeys(names))
@@ -53,6 +54,12 @@ def multipliers(node: Node, names: list[Name], kappa: Fraction) -> Multipliers:
         if not any(idle):
             break
         usable = [k for k, unused in zip(usable, idle, strict=True) if not unused]
+    if depth < ENOUGH and tight:
+        exact = kernel_multipliers(system.raw, system.scalars[np.concatenate([[0], system.kept + 1])], values)
+        if exact is not None:
+            pairs = zip(system.kept, exact, strict=True)
+            by_name = {names[usable[k]]: value / Fraction(units[usable[k]]) for k, value in pairs if value}
+            return Multipliers(by_name, ENOUGH)
     found = {
         names[usable[k]]: Fraction(round(value * 2**BITS), 2**BITS) / Fraction(units[usable[k]])
         for k, value in zip(system.kept, values, strict=True)
@@ -110,10 +117,12 @@ class _System:
                         kept &= ~(np.abs(block[1:, a]).max(axis=1) > 1e-12)
                         changed = True
         self.kept = np.flatnonzero(kept)
-        self.parts = []
+        self.parts, self.raw = [], []
         for place, (block, coordinates) in enumerate(zip(blocks, alive, strict=True)):
             matrices = block[np.concatenate([[0], self.kept + 1])][:, coordinates][:, :, coordinates]
             count = int(coordinates.sum())
+            if count:
+                self.raw.append(matrices)
             if place == 0 and count:
                 centred = np.linalg.qr(np.eye(count)[:, 1:] - 1.0 / count)[0] if count > 1 else np.zeros((1, 0))
                 matrices = np.einsum("ab,kac,cd->kbd", centred, matrices, centred)

@@ -1,11 +1,10 @@
-"""The two programs of a node: its largest ratio from above, and the multipliers that prove a bound with room to spare.
+"""The program of a node: its largest ratio, from above.
 
-With error E, variance V and inequalities g_k >= 0, all linear in the averaged Gram matrix and in the scalars,
+With error E, variance V and inequalities g_k >= 0, all linear in the averaged Gram matrix and in the scalars, it is
 
-    largest   max E   with V <= 1, g_k >= 0, blocks positive semidefinite, scalars >= 0
-    deepest   max depth   with kappa V - E - sum of mu_k g_k - depth * identity positive semidefinite, mu_k >= 0 .
+    max E   with V <= 1, g_k >= 0, blocks positive semidefinite, scalars >= 0 .
 
-If the first is ill-posed, E - kappa V is maximised under a bounded trace instead, which never is: if that is at most
+If that is ill-posed, E - kappa V is maximised under a bounded trace instead, which never is: if that is at most
 zero, kappa holds. What a solver says about itself is not believed anywhere: a bound counts when its multipliers, as
 rationals, pass the checker.
 """
@@ -18,10 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from kappaguard.search.exact.space import Floats, Space, pack
+from kappaguard.search.exact.space import Floats, Space
 
 NEGLIGIBLE = 1e-7
 ITERATIONS = 100
+PRECISE = 1e-12
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,9 @@ def normalised(forms: list[Floats]) -> Floats:
     return distinct
 
 
-def _maximise(space: Space, goal: Floats, bounded: Floats, rows: Floats) -> tuple[float, Floats, str]:
+def _maximise(
+    space: Space, goal: Floats, bounded: Floats, rows: Floats, tolerance: float | None = None
+) -> tuple[float, Floats, str]:
     """max goal . g with bounded . g <= 1 and rows . g >= 0."""
     scalars = space.length - space.first_scalar
     bottom = np.zeros((scalars, space.length))
@@ -72,10 +74,19 @@ def _maximise(space: Space, goal: Floats, bounded: Floats, rows: Floats) -> tupl
     matrix = np.vstack([linear, cone])
     right = np.zeros(len(matrix))
     right[0] = 1.0
-    return solve(-goal, matrix, right, len(linear), space.blocks)
+    return solve(-goal, matrix, right, len(linear), space.blocks, tolerance)
 
 
-def solve(goal: Floats, matrix: Floats, right: Floats, linear: int, blocks: list[int]) -> tuple[float, Floats, str]:
+def polished(space: Space, error: Floats, variance: Floats, inequalities: list[Floats], before: Solution) -> Solution:
+    """The same program to the end of the solver's precision; what was known before if that leads nowhere."""
+    value, point, _ = _maximise(space, error, variance, normalised(inequalities), PRECISE)
+    agrees = np.isfinite(point).all() and abs(value - before.value) <= 1e-4 * abs(before.value)
+    return Solution(value, point) if agrees else before
+
+
+def solve(
+    goal: Floats, matrix: Floats, right: Floats, linear: int, blocks: list[int], tolerance: float | None = None
+) -> tuple[float, Floats, str]:
     """min goal . z with right - matrix z in the cone: ``linear`` non-negative entries, then packed matrices."""
     import clarabel
     from scipy.sparse import csc_matrix
@@ -85,35 +96,10 @@ def solve(goal: Floats, matrix: Floats, right: Floats, linear: int, blocks: list
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.max_iter = ITERATIONS
+    if tolerance is not None:
+        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
     count = len(goal)
     solver = clarabel.DefaultSolver(csc_matrix((count, count)), goal, csc_matrix(matrix), right, cones, settings)
     solution = solver.solve()
     return -float(solution.obj_val), np.array(solution.x), str(solution.status)
 
-
-def deepest(space: Space, slack: Floats, inequalities: Floats) -> tuple[float, Floats]:
-    """The depth and the multipliers mu for which slack - sum of mu_k g_k lies deepest inside the cone of forms >= 0.
-
-    ``slack`` is kappa V - E. Coordinates on which no combination can be positive (those of workers that play no part)
-    have to be left out before, or nothing is inside.
-    """
-    count = len(inequalities)
-    scalars = space.length - space.first_scalar
-    identity = space.trace()
-    identity[space.first_scalar :] = 1.0
-    # unknowns mu and depth: mu >= 0, depth <= 1, and slack - sum mu g - depth identity in the cone
-    zeros = np.zeros((count, 1))
-    linear = [np.hstack([-np.eye(count), zeros]), np.eye(1, count + 1, count)]
-    right = [np.zeros(count), np.ones(1)]
-    below = np.hstack([inequalities.T, identity[:, None]]) if count else identity[:, None]
-    linear.append(below[space.first_scalar :])
-    right.append(slack[space.first_scalar :])
-    matrix = np.vstack([*linear, below[: space.first_scalar]])
-    whole = np.concatenate([*right, slack[: space.first_scalar]])
-    goal = np.zeros(count + 1)
-    goal[-1] = -1.0
-    _, point, _ = solve(goal, matrix, whole, count + 1 + scalars, space.blocks)
-    return float(point[-1]), np.maximum(point[:-1], 0.0)
-
-
-__all__ = ["Solution", "deepest", "largest", "normalised", "pack", "solve"]

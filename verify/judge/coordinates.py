@@ -21,7 +21,7 @@ sum v_i h_i <= sum p_i h_i <= |p| (m V)^(1/2), and upper = |p|^2 / m is proved.
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import accumulate, pairwise
+from itertools import groupby, pairwise
 from typing import Any
 
 from kappaguard.rules.recipe.recipe import NearCentre, OrderStatistics, Recipe
@@ -54,17 +54,38 @@ def check_cells(recipe: Recipe, f: int, upper: Fraction, cells: Any) -> int:
 def _check_runs(recipe: Recipe, f: int, upper: Fraction, upwards: bool, q: int, runs: Any) -> None:
     m = recipe.n - f
     demand(isinstance(runs, list), "runs is not a list")
-    values: list[Fraction] = []
+    given: list[tuple[int, Fraction]] = []
     for run in runs:
         demand(isinstance(run, list) and len(run) == 2 and type(run[0]) is int and 0 < run[0] <= m, "a run is bad")
-        values += [number(run[1])] * run[0]
-    demand(len(values) == m and sum(values) == 0, "p does not have m values of sum zero")
-    demand(all(left >= right for left, right in pairwise(values)), "p is not non-increasing")
-    bound = _bound(recipe, f, upwards, q)
-    demand(sum(bound) == 0, "the weights do not add up to zero")
-    covers = all(mine >= least for mine, least in zip(accumulate(values), accumulate(bound), strict=True))
+        given.append((run[0], number(run[1])))
+    demand(sum(count for count, _ in given) == m, "p does not have m values")
+    demand(sum(count * value for count, value in given) == 0, "p does not have sum zero")
+    demand(all(left[1] >= right[1] for left, right in pairwise(given)), "p is not non-increasing")
+    bound = [(len(list(same)), weight) for weight, same in groupby(_bound(recipe, f, upwards, q))]
+    demand(sum(count * value for count, value in bound) == 0, "the weights do not add up to zero")
+    # between the ends of runs partial sums are linear
+    mine, least = _partial_sums(given), _partial_sums(bound)
+    covers = all(_at(mine, place) >= _at(least, place) for place in (*mine, *least))
     demand(covers, "a partial sum of p is below that of the weights")
-    demand(sum(value * value for value in values) <= upper * m, "|p|^2 exceeds upper times m")
+    demand(sum(count * value * value for count, value in given) <= upper * m, "|p|^2 exceeds upper times m")
+
+
+def _partial_sums(runs: list[tuple[int, Fraction]]) -> dict[int, Fraction]:
+    """The partial sums at the ends of runs, by place."""
+    sums, place, total = {0: Fraction(0)}, 0, Fraction(0)
+    for count, value in runs:
+        place, total = place + count, total + count * value
+        sums[place] = total
+    return sums
+
+
+def _at(sums: dict[int, Fraction], place: int) -> Fraction:
+    """The partial sum at any place."""
+    if place in sums:
+        return sums[place]
+    before = max(end for end in sums if end < place)
+    after = min(end for end in sums if end > place)
+    return sums[before] + (sums[after] - sums[before]) * Fraction(place - before, after - before)
 
 
 def _bound(recipe: Recipe, f: int, upwards: bool, q: int) -> list[Fraction]:
