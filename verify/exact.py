@@ -253,7 +253,7 @@ def certified(finder: Search, label: str, lower: float) -> tuple[Fraction | None
     A leaf that has no multipliers, though a program said that its bound holds, is divided further.
     """
     tree = finder.tree
-    if tree.finished:
+    if tree.finished and tree.recipe.n <= FEW:
         for kappa in simple_fractions(max(tree.upper, lower), lower):
             text = certify(tree, label, kappa, tight=True)
             if isinstance(text, str):

@@ -15,6 +15,7 @@ from kappaguard.search.exact.program import normalised, solve
 from kappaguard.search.exact.space import Floats
 
 STEPS = (0.0, 1e-9, 1e-8, 3e-8, 6e-8, 1e-7, 2e-7, 4e-7, 1e-6, 3e-6, 1e-5, 1e-4, 1e-3)
+MANY = 100
 CORNERS = (2, 3, 5)
 STEP = 1e-3
 """How far inside the decisions of a cell are looked at again."""
@@ -62,10 +63,10 @@ def inputs(node: Node, names: list[Name], optimum: Floats) -> Iterator[Floats]:
         inside = optimum
     scale = float(node.variance @ optimum) / max(float(node.variance @ inside), 1e-9)
     widths = sorted({min(width, node.n) for width in (*CORNERS, node.n)})
-    if node.n > 100:
-        widths = widths[:3]
+    if node.n > MANY:
+        widths = widths[:2]
     for width in widths:
-        for step in STEPS if slack > 0 else STEPS[:1]:
+        for step in STEPS if slack > 0 and node.n <= MANY else STEPS[:4]:
             x = node.space.realise((1 - step) * optimum + step * scale * inside, width)
             for members, leader in node.leads:
                 x[sorted(members)] = x[leader]

@@ -30,7 +30,8 @@ TOLERANCE = 2e-7
 MANY = 60
 CORNERS = 24
 """Of the simplices in inputs that are tried on the way."""
-NEAR = 1e-7
+DECISIVE = 3
+NEAR = 1e-8
 """An input that is this near to a bound, relatively, attains it."""
 LEAD_NODES = 400
 """So many nodes may be spent on replacing Byzantine vectors of the output by one of them."""
@@ -145,7 +146,21 @@ class Search:
         except KeyboardInterrupt:
             return self.tree
         self.tree.finished = True
+        self._polish()
         return self.tree
+
+    def _polish(self) -> None:
+        """The leaves that decide, solved precisely: a bound may have been too small by a solver's error."""
+        if not 0 < self.tree.lower < math.inf:
+            return
+        leaves = [entry for entry in self.tree.entries if not entry.splits and math.isfinite(entry.bound)]
+        for entry in sorted(leaves, key=lambda entry: -entry.bound)[:DECISIVE]:
+            if entry.bound < self.tree.lower * (1 - 1e-5):
+                return
+            node = Node(self.tree.recipe, self.tree.f, entry.facts)
+            point = self._solve(node, entry)
+            if point is not None:
+                self._attain(node, entry, point)
 
     def refine(self, index: int) -> bool:
         """Divide an entry whose bound no multipliers prove, as if it had none; whether that could be done."""

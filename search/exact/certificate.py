@@ -42,6 +42,8 @@ def certify(
             found = multipliers(node, [*node.names(), *entry.cuts], kappa, tight)
             if not found.depth > 0:
                 failed.append(index)
+                if tight:
+                    return failed
             listed = [[_plain(name), str(value)] for name, value in found.by_name.items()]
             written.append({"facts": facts, "multipliers": listed})
         else:

@@ -1,8 +1,9 @@
 """Multipliers for a leaf that attains its bound: the form vanishes on the worst input, exactly.
 
 Nothing is inside there, so rounding would break the proof. Instead the kernel of the form is read off an approximate
-solution, rounded to simple fractions, and the linear equations that say so are solved in fractions, near the approximate
-multipliers. If the bound, or what attains it, is not that simple, nothing comes out, and the checker has the last word.
+solution, rounded to simple fractions, and the linear equations that say so are solved in fractions, near the
+approximate multipliers. If the bound, or what attains it, is not that simple, nothing comes out, and the checker has
+the last word.
 """
 
 from __future__ import annotations
@@ -24,12 +25,11 @@ COEFFICIENTS = 10**7
 Rows = list[list[Fraction]]
 
 
-def kernel_multipliers(
-    blocks: Sequence[Floats], scalars: Floats, approximate: Floats
-) -> list[Fraction] | None:
+def kernel_multipliers(blocks: Sequence[Floats], scalars: Floats, approximate: Floats) -> list[Fraction] | None:
     """Exact multipliers near approximate ones.
 
-    ``blocks`` hold, for every block, the matrices of kappa V - E and of the inequalities; ``scalars`` their coefficients.
+    ``blocks`` hold, for every block, the matrices of kappa V - E and of the inequalities; ``scalars`` their
+    coefficients.
     """
     active = np.flatnonzero(approximate > SMALL * max(1.0, float(approximate.max(initial=0.0))))
     weights = np.concatenate([[1.0], -approximate])

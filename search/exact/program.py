@@ -102,4 +102,3 @@ def solve(
     solver = clarabel.DefaultSolver(csc_matrix((count, count)), goal, csc_matrix(matrix), right, cones, settings)
     solution = solver.solve()
     return -float(solution.obj_val), np.array(solution.x), str(solution.status)
-
