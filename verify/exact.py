@@ -45,14 +45,18 @@ QUICK = tuple(
 )
 ROOMS = (2e-7, 5e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
 """How much more than the bound of the programs is certified, relatively: the first for which the checker agrees."""
-NODES = 40_000
-"""Nodes of the tree, unless the caller says otherwise."""
+NODES = 800
+"""Nodes of the tree, unless the caller says otherwise: some seconds."""
+MIXED_NODES = 12_000
+"""Behind mixing, where few vectors leave hope that the tree closes: a minute or two."""
 FEW = 100
 """Up to so many vectors known inputs are tried first; beyond, a judgement in fractions takes seconds."""
 REFINEMENTS = 4
+"""How often leaves without multipliers are divided further."""
 DENOMINATORS = (1, 10, 50, 200, 1000, 4000)
-HOPELESS_NODES = 60
-"""Behind mixing of many vectors no tree of a size that anybody waits for closes."""
+"""Of fractions that kappa* may be."""
+HOPELESS_NODES = 40
+"""Behind mixing of many vectors no tree of a size that anybody waits for closes; these are for its first bounds."""
 BITS = (40, 48, 30)
 
 LEMMA = "kappa' <= 4f/(n-f) (kappa + 1), the claim lemma-1-nnm-sharp, with the certified kappa of {rule}"
@@ -80,13 +84,14 @@ def exact(
     report: Report | None = None,
     *,
     progress: Progress | None = None,
-    nodes: int = NODES,
+    nodes: int | None = None,
 ) -> KappaResult:
     """Bounds on kappa* of a rule that has a recipe, or a proof of its own, each as good as what proves it.
 
     ``lower`` is the exactly re-evaluated ratio of the witness. ``upper`` is what the checker accepted; for a
     coordinate-wise rule behind nnm it follows from the sharp form of Lemma 1 (proved in
     ``verify/claims/nnm_sharp.py``) and the certificate of the rule behind it; where there is neither, it is None.
+    ``nodes`` bounds the tree of decisions; with more, a bracket may shrink. Ctrl-C ends it with the bracket so far.
     """
     start = time.perf_counter()
     built = _built(rule, n, f)
@@ -226,10 +231,10 @@ def _certificate(recipe: Recipe, label: str, f: int, upper: Fraction) -> dict[st
     return data | {"recipe": to_data(recipe), "origin": None}
 
 
-def _by_tree(seen: _Seen, recipe: Recipe, label: str, progress: Progress | None, nodes: int) -> Upper:
+def _by_tree(seen: _Seen, recipe: Recipe, label: str, progress: Progress | None, nodes: int | None) -> Upper:
     n, f = seen.n, seen.f
-    if recipe.mixing and n > 9 and f > 1:
-        nodes = min(nodes, HOPELESS_NODES)
+    if nodes is None:
+        nodes = _default_nodes(recipe, f)
     starts = [] if seen.rule.trusted is not None else [_honest_first(seen.best)]
     finder = Search(recipe, f, ratio_of(pivot_first(recipe), f), starts)
     tree = finder.run(Limits(nodes), progress)
@@ -239,6 +244,13 @@ def _by_tree(seen: _Seen, recipe: Recipe, label: str, progress: Progress | None,
         return Upper(None, programs=tree.programs)
     value, text = certified(finder, label, float(seen.best.lower))
     return Upper(value, text, None, tree.programs)
+
+
+def _default_nodes(recipe: Recipe, f: int) -> int:
+    if not recipe.mixing:
+        return NODES
+    few = recipe.n <= 6 or (f == 1 and recipe.n <= 9)
+    return MIXED_NODES if few else NODES if recipe.n <= 9 else HOPELESS_NODES
 
 
 def _honest_first(witness: Witness) -> Any:
@@ -286,7 +298,7 @@ def simple_fractions(value: float, lower: float) -> list[Fraction]:
     return found[:2]
 
 
-def _by_lemma(rule: Rule, n: int, f: int, nodes: int) -> Upper:
+def _by_lemma(rule: Rule, n: int, f: int, nodes: int | None) -> Upper:
     behind = exact(rule, n, f, nodes=nodes)
     if not isinstance(behind.upper, Fraction):
         return Upper(None)

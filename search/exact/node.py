@@ -6,6 +6,8 @@ that the checker understands; ``kappaguard.verify.judge`` works out their meanin
     ("row", l, i, a, b)       a is among the nearest of i in layer l, b is not
     ("reach", l, i, T)        the free mean of i's nearest is within the mean square distance to any T of that size
     ("drift", l, i, T)        ... and near to the mean of T
+    ("drifts", l, K, M)       the free means of K, part of M, drift from the mean of M together
+    ("gap", l, i, j, M)       two free means are not far apart
     ("taken", r, a, T)        the score of a, which leaves the pool in round r, is at most (at least) the threshold
     ("left", r, b, T)         that of b, which stays, is at least (at most) the threshold
     ("within", i, j)          two of the selected subset are at most its diameter apart
@@ -187,6 +189,9 @@ class Node:
                         i = next(i for i in role if i in some)
                         form -= count * k * k * self.space.square(self.vector(layer + 1, i) - centre)
                 return form
+            case ("gap", layer, i, j, members):
+                gap = self.distance(layer + 1, i, j)
+                return 4 * (self.n - len(members) + 1) ** 2 * self.spread(members, layer) - len(members) ** 3 * gap
             case ("taken" | "left" as kind, r, i, members):
                 below = (kind == "taken") != self.rounds[r].greatest
                 difference = self.space.scalar(r) - self.score(r, i, members)
@@ -326,7 +331,22 @@ class Node:
                     violation = float(point @ form) / float(np.abs(form).max())
                     if violation < -SLACK and (best is None or violation < best[0]):
                         best = (violation, name)
-        return [] if best is None else [best[1]]
+        return ([] if best is None else [best[1]]) + self._gaps(point)
+
+    def _gaps(self, point: Floats) -> list[Name]:
+        """Pairs of free rows that are farther apart than they can be."""
+        found: list[Name] = []
+        honest = frozenset(range(self.h))
+        for layer, k in enumerate(self.recipe.mixing):
+            if k != self.h or k == self.n:
+                continue
+            for i in (i for i in self.first if i < self.h):
+                for j in self.others(i, honest):
+                    name = ("gap", layer, i, j, honest)
+                    form = self.form(name)
+                    if j > i and float(point @ form) < -SLACK * float(np.abs(form).max()):
+                        found.append(name)
+        return found
 
     def _role_distances(self, point: Floats) -> Floats:
         count = len(self.roles)

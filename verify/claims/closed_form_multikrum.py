@@ -8,8 +8,8 @@ Proof of the lower bound. On a line, n-2f honest vectors at 0, f at 1, and the B
     at 1 has its copies and those at 0 for neighbours: a score of n-2f. A Byzantine one has a score just below that,
     and a vector at 0 one just below f <= n-2f. So the vectors at 1 are left out, the mean is f/(n-f) (1 + 1) away, and
     V = f (n-2f)/(n-f)^2.
-Computed: the limit with sympy, the input in exact arithmetic, and the certificates of
-    ``verify/certified/multikrum.py``, where the inequalities are derived. For n < 3f kappa* is smaller than that:
+Computed: the limit with sympy, the input in exact arithmetic, and the upper bound by certificates of its recipe
+    (``verify/judge``). For n < 3f kappa* is smaller than that:
     see closed-form-multikrum-narrow for n = 2f + 1; it is 45/8 at n = 8, f = 3; elsewhere it is between the two bounds
     that ``kappaguard exact`` gives.
 Reference: kappaguard.

@@ -14,8 +14,8 @@ Proof of the lower bound. One honest vector g at 0, one, a, at (f-1)^2, and f - 
     - g has the honest vectors, whose sum (f-1)^4 + (f-1)((f^2+1)^2 + w) is more.
     So the Byzantine vectors and a are selected. The error is (f^2 (f+1) + (f-1)(f^2+1))/(f+1) = (2f^3 + f - 1)/(f+1)
     and V = (2f^3 + f - 1)(f-1)/(2f).
-Computed: the algebra with sympy, the input in exact arithmetic, the upper bound by the certificates of
-    ``verify/certified/multikrum.py``.
+Computed: the algebra with sympy, the input in exact arithmetic, the upper bound by certificates of its
+    recipe (``verify/judge``).
 Reference: kappaguard.
 """
 

@@ -34,4 +34,17 @@ others among themselves; the result is a state again, with the same V and the sa
    and then ||b - v_i|| <= D and ||b - v_j|| <= 2 D; or as both (i, j) and (j, i), and then both are at most D. So it
    adds at most 4 D^2, and only if i or j is in K: k^2 sum over K of ||y_i - mean_M||^2 <= 4 (n - k) sum of D^2 over
    pairs touching K.
+6. *Two free rows.* For i, l in M, with g = n - k >= 1 vectors outside M and V the variance of M:
+   ||y_i - y_l||^2 <= 4 (g + 1)^2 / k V, and k^2 V is the sum of squared distances over pairs of M. Let R_i, Q_i be as
+   in 5, p = |R_i \\ R_l|, q = |R_l \\ R_i|, r = |R_i and R_l|, so that p + q + r <= g. Then k (y_i - y_l) = sum over
+   R_i \\ R_l of (b - v_i) - sum over R_l \\ R_i of (b - v_l) + h, where h = p v_i - q v_l - sum over Q_i \\ Q_l of v
+   + sum over Q_l \\ Q_i of v. A b in R_i is no farther from v_i than any v_j, j in Q_i, so ||b - v_i||^2 is at most
+   the mean of ||v_i - v_j||^2 over Q_i; the largest eigenvalue of the Laplacian of a star with t leaves is t + 1, so
+   the sum over Q_i is at most (|Q_i| + 1) k V, and ||b - v_i||^2 <= (1 + 1/(p+r)) k V. So the first two sums are at
+   most (p^2 + p)^(1/2) + (q^2 + q)^(1/2) times (kV)^(1/2); the roots are at most p + 1/2 and q + 1/2, and 0 if p or q
+   is. The coefficients of h add up to 0, so ||h||^2 is at most kV times the sum of their squares, at most p^2 + q^2 +
+   3p + 3q + 2r (v_i may be in Q_l, and v_l in Q_i). If p, q >= 1: pq >= p + q - 1, so with s = p + q the squares are
+   at most s^2 + s + 2 + 2r <= g^2 + g + 2 <= (g+1)^2, and the whole at most (s + 1) + (g + 1) <= 2g + 2. If q = 0: r
+   = 0 (then Q_l is empty: p^2 + p), or p^2 + 3p + 2r with p <= g - r and r >= 1; both are at most g^2 + g, and the
+   whole is at most (g + 1/2) + (g + 1).
 """

@@ -36,6 +36,7 @@ NAMES = {
     "reach": "lws",
     "drift": "lws",
     "drifts": "lss",
+    "gap": "lwws",
     "taken": "lwo",
     "left": "lwo",
     "within": "ww",

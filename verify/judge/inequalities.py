@@ -6,6 +6,7 @@ Every name stands for a form that is not negative in any state of the node; the 
     ("reach", l, i, T)       sum over T of d(i, j) - k ||y_i - v_i||^2
     ("drift", l, i, T)       4 min(k, n - k) sum over T of d(i, j) - k^2 ||y_i - mean_T||^2
     ("drifts", l, K, M)      4 (n - k) sum of d over pairs of M that touch K - k^2 sum over K of ||y_i - mean_M||^2
+    ("gap", l, i, j, M)      4 (n - k + 1)^2 sum of d over pairs of M - k^3 ||y_i - y_j||^2
     ("taken", r, i, T)       t - score or score - t of a worker who leaves the pool in round r
     ("left", r, i, T)        the same of one who stays
     ("within", i, j)         D - d(i, j) for two of the selected subset, D its diameter
@@ -135,6 +136,11 @@ class Proof:
                 centre = self.mean(layer, members)
                 for i in some:
                     self.form.add_square(-weight * k * k, _minus(self.vector(layer + 1, i), centre))
+            case ("gap", layer, i, j, members):
+                k = self._mixing(layer, members)
+                demand(k < situation.n and {i, j} <= members and i != j, "no such pair of rows")
+                self._spread(weight * 4 * (situation.n - k + 1) ** 2, layer, members)
+                self._distance(-weight * k**3, layer + 1, i, j)
             case ("taken" | "left" as kind, r, i, members):
                 self._threshold(kind, r, i, members, weight)
             case ("within", i, j):

@@ -17,6 +17,9 @@ def exact(
     ],
     n: Annotated[int, typer.Option("-n", help="The number of vectors.", show_default=False)],
     f: Annotated[int, typer.Option("-f", help="The number of Byzantine ones.", show_default=False)],
+    nodes: Annotated[
+        int | None, typer.Option("--nodes", help="Nodes of the tree of decisions; more may shrink a bracket.", min=1)
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     out: Annotated[Path, typer.Option("--out", help="Where witness and certificate are written.")] = Path(
         ".kappaguard/exact"
@@ -27,7 +30,7 @@ def exact(
     from kappaguard.verify.exact import exact as judge
 
     with bracketing() as progress:
-        result = judge(rule, n, f, progress=progress)
+        result = judge(rule, n, f, progress=progress, nodes=nodes)
     paths = _save(result, out)
     typer.echo(_json(result, paths) if as_json else _text(result, paths))
 
