@@ -57,7 +57,7 @@ DENOMINATORS = (1, 10, 50, 200, 1000, 4000)
 """Of fractions that kappa* may be."""
 HOPELESS_NODES = 40
 """Behind mixing of many vectors no tree of a size that anybody waits for closes; these are for its first bounds."""
-BITS = (40, 48, 30)
+BITS = 44
 
 LEMMA = "kappa' <= 4f/(n-f) (kappa + 1), the claim lemma-1-nnm-sharp, with the certified kappa of {rule}"
 
@@ -166,11 +166,13 @@ class _Seen:
         if wanted == math.inf:
             scaled = without_spread(scaled, self.n - self.f)
             scaled[: self.n - self.f] = 0.0
-        for bits in BITS:
-            rows = [[Fraction(round(value * 2**bits), 2**bits) for value in row] for row in scaled.tolist()]
-            self.judge((_placed(rows, self.rule.trusted), list(range(self.n - self.f)), "exact program"))
-            if float(self.best.lower) >= wanted * (1 - RELATIVE_GAP / 2):
-                return
+        rows = [[Fraction(round(value * 2**BITS), 2**BITS) for value in row] for row in scaled.tolist()]
+        rows = _placed(rows, self.rule.trusted)
+        m = self.n - self.f
+        self.judge((rows, list(range(m)), "exact program"))
+        if self.rule.trusted is None and float(self.best.lower) < wanted * (1 - RELATIVE_GAP / 4):
+            # ties go to the lower index, which may be a Byzantine one
+            self.judge((rows[m:] + rows[:m], list(range(self.f, self.n)), "exact program"))
 
     def search(self, upper: Fraction | None) -> None:
         """What a short search finds, if there is a gap to close. Its budget is in evaluations: always the same."""
@@ -232,14 +234,16 @@ def _certificate(recipe: Recipe, label: str, f: int, upper: Fraction) -> dict[st
 
 
 def _by_tree(seen: _Seen, recipe: Recipe, label: str, progress: Progress | None, nodes: int | None) -> Upper:
-    n, f = seen.n, seen.f
+    f = seen.f
     if nodes is None:
         nodes = _default_nodes(recipe, f)
     starts = [] if seen.rule.trusted is not None else [_honest_first(seen.best)]
     finder = Search(recipe, f, ratio_of(pivot_first(recipe), f), starts)
     tree = finder.run(Limits(nodes), progress)
-    if tree.best is not None and tree.lower > float(seen.best.lower):
-        seen.judge_floats(tree.best, tree.lower)
+    for value, x in sorted(tree.candidates, key=lambda each: -each[0]):
+        if float(seen.best.lower) >= value * (1 - RELATIVE_GAP / 4):
+            break
+        seen.judge_floats(x, value)
     if seen.best.lower == math.inf or not math.isfinite(tree.upper):
         return Upper(None, programs=tree.programs)
     value, text = certified(finder, label, float(seen.best.lower))

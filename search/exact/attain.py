@@ -56,8 +56,8 @@ def towards_interior(node: Node, names: list[Name], optimum: Floats, step: float
     return (1 - step) * optimum + step * scale * inside
 
 
-def inputs(node: Node, names: list[Name], optimum: Floats) -> Iterator[Floats]:
-    """Inputs whose ratios approach the node's bound, in few dimensions first."""
+def inputs(node: Node, names: list[Name], optimum: Floats) -> Iterator[list[Floats]]:
+    """Inputs whose ratios approach the node's bound, from the optimum inwards; in few dimensions first."""
     slack, inside = interior(node, names)
     if not np.isfinite(inside).all():
         inside = optimum
@@ -66,8 +66,10 @@ def inputs(node: Node, names: list[Name], optimum: Floats) -> Iterator[Floats]:
     if node.n > MANY:
         widths = widths[:2]
     for width in widths:
+        found = []
         for step in STEPS if slack > 0 and node.n <= MANY else STEPS[:4]:
             x = node.space.realise((1 - step) * optimum + step * scale * inside, width)
             for members, leader in node.leads:
                 x[sorted(members)] = x[leader]
-            yield x
+            found.append(x)
+        yield found

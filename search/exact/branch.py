@@ -31,7 +31,9 @@ MANY = 60
 CORNERS = 24
 """Of the simplices in inputs that are tried on the way."""
 DECISIVE = 3
-NEAR = 1e-8
+NEARLY = 1e-6
+MOST_CANDIDATES = 60
+NEAR = 1e-7
 """An input that is this near to a bound, relatively, attains it."""
 LEAD_NODES = 400
 """So many nodes may be spent on replacing Byzantine vectors of the output by one of them."""
@@ -66,7 +68,8 @@ class Tree:
     f: int
     entries: list[Entry]
     lower: float = 0.0
-    best: Floats | None = None
+    candidates: list[tuple[float, Floats]] = field(default_factory=list)
+    """Inputs about as bad as the worst: on a tie floats may deceive, and one a little inside is the better witness."""
     programs: int = 0
     finished: bool = False
 
@@ -89,6 +92,11 @@ class Tree:
                 values[index] = min([entry.bound, *divided])
                 settled[index] = True
         return values
+
+    @property
+    def best(self) -> Floats | None:
+        """The worst input, as far as floats can tell."""
+        return max(self.candidates, key=lambda each: each[0])[1] if self.candidates else None
 
     @property
     def upper(self) -> float:
@@ -126,8 +134,10 @@ class Search:
     def offer(self, x: Floats) -> None:
         """An input that may be worse than the worst known."""
         value = self.ratio(x)
-        if value > self.tree.lower:
-            self.tree.lower, self.tree.best = value, x
+        self.tree.lower = max(self.tree.lower, value)
+        if value > 0 and value >= self.tree.lower * (1 - NEARLY):
+            kept = [each for each in self.tree.candidates if each[0] >= self.tree.lower * (1 - NEARLY)]
+            self.tree.candidates = [*kept, (value, x)][-MOST_CANDIDATES:]
 
     def run(self, limits: Limits, report: Callable[[float, float, int], None] | None = None) -> Tree:
         """Divide until the bounds meet or a limit is reached; Ctrl-C ends it with the bracket so far."""
@@ -235,8 +245,9 @@ class Search:
             if not fresh:
                 break
             names += fresh
-        for x in inputs(node, names, point):
-            self.offer(x)
+        for family in inputs(node, names, point):
+            for x in family:
+                self.offer(x)
             if self.tree.lower >= entry.bound * (1 - NEAR):
                 return None
         return divide(node, inside, entry.bound)
