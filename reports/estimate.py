@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from kappaguard.reports.pictures.figure import csv_text
+from kappaguard.reports.results import read_json, validate
 
 HEADINGS = ("attack", "rule", "inputs", "largest", "median", "95 %", "P(more)", "kappa*", "paper", "of kappa*", "of paper")
 MIXING_HEADINGS = (
@@ -19,6 +21,13 @@ COLUMNS = (
     *("variance_median", "variance_largest", "bias_median", "bias_largest", "total_largest", "sharp"),
     *("amplification_median", "amplification_95", "amplification_largest", "compared", "worse", "kappa_bound", "beyond"),
 )
+
+
+def read_estimate(path: Path) -> dict[str, Any]:
+    """What ``kappaguard estimate --json`` printed, from a file of anybody's."""
+    data = read_json(path)
+    validate(data, "estimates")
+    return data
 
 
 def shown(value: Any) -> str:

@@ -35,6 +35,8 @@ class Source(ABC):
 
     independent: ClassVar[bool] = True
     """Whether rounds are independent draws of one distribution, which the confidence intervals assume."""
+    once: ClassVar[bool] = False
+    """Whether a round can be seen once only, and in order."""
     flips: bool = False
     """Whether rounds have vectors of label flippers."""
 

@@ -47,6 +47,7 @@ LEAST_PART, MOST_PART, PART_ENTRIES = 25, 2_000, 1 << 22
 Spec = str | Callable[..., Any]
 Key = tuple[str, str]
 """An attack and a rule, by name."""
+Kept = tuple[NDArray[Any], tuple[int, ...]]
 
 
 @dataclass(frozen=True)
@@ -136,15 +137,22 @@ class Part:
 
     ratios: dict[Key, Estimator] = field(default_factory=dict)
     effects: dict[Key, Effect] = field(default_factory=dict)
+    kept: dict[Key, Kept] = field(default_factory=dict)
+    """The input of each largest ratio and its S, if the source cannot be asked for it again."""
     subsets: str = "known"
     """Whether S is ``known``, or is the worst one: by ``enumeration``, or by ``heuristic``, which may miss it."""
 
     def merge(self, other: Part) -> Part:
         """Of both streams, this one first."""
         subsets = self.subsets if self.subsets == other.subsets else "heuristic"
+        kept = {
+            key: self.kept[key] if self.ratios[key].maximum >= other.ratios[key].maximum else other.kept[key]
+            for key in self.kept
+        }
         return Part(
             {key: each.merge(other.ratios[key]) for key, each in self.ratios.items()},
             {key: each.merge(other.effects[key]) for key, each in self.effects.items()},
+            kept,
             subsets,
         )
 
@@ -162,7 +170,7 @@ class Part:
         return cls(
             {(attack, rule): Estimator.from_json(each) for attack, rule, each in data["ratios"]},
             {(attack, rule): Effect.from_json(each) for attack, rule, each in data["effects"]},
-            data["subsets"],
+            subsets=data["subsets"],
         )
 
 
@@ -196,6 +204,7 @@ class Look:
         }
         self.memory: dict[str, Any] = {}
         self.subsets = "known"
+        self._sets: NDArray[np.int64] = np.empty((0, 0), dtype=np.int64)
 
     def batches(self, begin: int, end: int) -> Iterator[tuple[int, list[Round]]]:
         """As many rounds at once as fit, with the number of the first."""
@@ -231,10 +240,18 @@ class Look:
                     ratios[subject.name] = seen.ratios(outputs)
                 if np.any(np.isnan(ratios[subject.name])):
                     raise InputError(f"{subject.name} returned NaN in round {number}")
+                if self.source.once:
+                    self._keep(part, (attack, subject.name), ratios[subject.name], x, seen)
                 part.ratios[attack, subject.name].update(ratios[subject.name])
                 if subject.mixer is not None and subject.plain is not None:
                     effect = part.effects[attack, subject.name]
                     effect.update(*self._terms(subject, rules, x, seen), ratios[subject.plain], ratios[subject.name])
+
+    def _keep(self, part: Part, key: Key, ratios: NDArray[np.float64], x: Array, scene: Scene | None) -> None:
+        place = int(np.argmax(ratios))
+        if key not in part.kept or ratios[place] > part.ratios[key].maximum:
+            subset = self._sets[place].tolist() if scene is None else scene.subset
+            part.kept[key] = np.array(to_numpy(x[place])), tuple(subset)
 
     def remembers(self, attack: str) -> bool:
         """Whether an attack learns from round to round."""

@@ -31,6 +31,7 @@ from kappaguard.verify.sweep import digest
 
 ROUNDS = 200
 """If nothing is said and the source has no end."""
+MOST_ROUNDS = 10**7
 USUAL_ATTACK = "alie"
 
 Report = Callable[[int, int], None]
@@ -130,6 +131,8 @@ def run(
     subjects = subjects_of(question)
     total = _length(source, rounds, until_width)
     ready = source.prepared()
+    if source.once and not engine.here:
+        raise InputError("a stream that is seen once is seen by one process: leave out jobs, engine and address")
     size = part_size(question, source)
     bounds = [(begin, min(begin + size, total)) for begin in range(0, total, size)]
     known = {
@@ -143,8 +146,13 @@ def run(
     whole: Part | None = None
     report(0, total)
     with ledger(store) if store is not None else nullcontext() as book:
-        for (_, end), part in zip(bounds, _parts(question, ready, bounds, engine, book), strict=False):
-            whole = part if whole is None else whole.merge(part)
+        for (begin, end), part in zip(bounds, _parts(question, ready, bounds, engine, book), strict=False):
+            seen = next(iter(part.ratios.values())).count
+            if seen or whole is None:
+                whole = part if whole is None else whole.merge(part)
+            if seen < end - begin:
+                # the stream has ended
+                break
             report(end, total)
             if until_width is not None and all(each.width <= until_width for each in concluded(whole)):
                 break
@@ -155,7 +163,7 @@ def run(
 def _length(source: Source, rounds: int | None, until_width: float | None) -> int:
     if rounds is not None:
         require_count(rounds, 1, "--rounds")
-    endless = ROUNDS if until_width is None else 10**7
+    endless = ROUNDS if until_width is None and not source.once else MOST_ROUNDS
     wanted = rounds or (endless if source.length is None else source.length)
     return wanted if source.length is None else min(wanted, source.length)
 
@@ -251,6 +259,7 @@ def estimates(
                     subject.plain,
                     subject.mixer,
                     part.ratios[attack, subject.plain].maximum if subject.plain is not None else None,
+                    kept=part.kept.get(key),
                 )
             )
     return found
