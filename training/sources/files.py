@@ -12,6 +12,7 @@ import json
 import math
 import pickle
 import struct
+import warnings
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
@@ -279,7 +280,10 @@ def _read_torch(path: Path) -> Mapping[str, Stored]:
         raise InputError(f"reading {path} needs torch: pip install 'kappaguard[train]'") from None
     zipped = zipfile.is_zipfile(path)
     try:
-        content = torch.load(path, map_location="cpu", weights_only=True, mmap=zipped or None)
+        with warnings.catch_warnings():
+            # an old or foreign pickle is refused or read: either way its protocol is no news
+            warnings.simplefilter("ignore")
+            content = torch.load(path, map_location="cpu", weights_only=True, mmap=zipped or None)
     except pickle.UnpicklingError:
         raise ValueError("it holds more than tensors, or is cut off, and was not executed") from None
     if isinstance(content, list | tuple) and content and all(isinstance(each, torch.Tensor) for each in content):

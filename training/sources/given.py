@@ -128,7 +128,7 @@ def round_of(item: Any, n: int, honest: tuple[int, ...] | None, place: int) -> R
     """A matrix, a list of vectors, or a pair of those and the honest places."""
     if isinstance(item, Round):
         return item
-    if isinstance(item, tuple) and len(item) == 2 and not hasattr(item[0], "__float__"):
+    if _is_pair(item):
         item, honest = item[0], tuple(int(index) for index in item[1])
     vectors = _numpy(as_array(item))
     if vectors.ndim != 2 or 0 in vectors.shape:
@@ -144,9 +144,19 @@ def round_of(item: Any, n: int, honest: tuple[int, ...] | None, place: int) -> R
 def _count_of(item: Any) -> int:
     if isinstance(item, Round):
         return int(item.vectors.shape[0])
-    if isinstance(item, tuple) and len(item) == 2 and not hasattr(item[0], "__float__"):
+    if _is_pair(item):
         item = item[0]
     return int(as_array(item).shape[0])
+
+
+def _is_pair(item: Any) -> bool:
+    """Whether it is a round with its honest places, and not a round of two vectors."""
+    if not isinstance(item, tuple) or len(item) != 2:
+        return False
+    first = item[0]
+    if hasattr(first, "ndim"):
+        return bool(first.ndim == 2)
+    return isinstance(first, Sequence) and len(first) > 0 and (hasattr(first[0], "ndim") or isinstance(first[0], Sequence))
 
 
 def _numpy(x: Array) -> Array:

@@ -72,8 +72,10 @@ def keep(spec: Spec, n: int, f: int, x: Any, subset: tuple[int, ...], folder: Pa
     return keep_vectors(str(spec), n, f, rows, subset, folder)
 
 
-def keep_vectors(name: str, n: int, f: int, x: Any, subset: tuple[int, ...], folder: Path) -> Path:
-    """The vectors with their honest set in an .npz file, whole or not at all."""
+def keep_vectors(
+    name: str, n: int, f: int, x: Any, subset: tuple[int, ...], folder: Path, output: Any = None
+) -> Path:
+    """The vectors with their honest set, and perhaps an output, in an .npz file, whole or not at all."""
     slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40] or "rule"
     mark = hashlib.sha256(np.ascontiguousarray(x).tobytes()).hexdigest()[:10]
     path = folder / f"{slug}-n{n}-f{f}-{mark}.npz"
@@ -81,7 +83,8 @@ def keep_vectors(name: str, n: int, f: int, x: Any, subset: tuple[int, ...], fol
         folder.mkdir(parents=True, exist_ok=True)
         descriptor, beside = tempfile.mkstemp(dir=folder, prefix=".input-", suffix=".npz")
         with os.fdopen(descriptor, "wb") as stream:
-            np.savez_compressed(stream, vectors=x[None], honest=np.array(subset))
+            more = {} if output is None else {"output": output}
+            np.savez_compressed(stream, vectors=x[None], honest=np.array(subset), **more)
         Path(beside).chmod(0o644)
         Path(beside).replace(path)
     except OSError as error:

@@ -77,7 +77,8 @@ class Observation:
             return f"round {self.round}: nothing contradicts kappa <= {self.claim:.6g}"
         return (
             f"round {self.round}: the output contradicts kappa <= {self.claim:.6g}: its ratio is {self.ratio:.6g}"
-            f" for S = {_shortened(self.subset or ())}; the round is kept in {self.witness}"
+            f" for S = {_shortened(self.subset or ())}"
+            f"{'' if self.witness is None else f'; the round is kept in {self.witness}'}"
         )
 
 
@@ -94,8 +95,8 @@ class Monitor:
 
     ``claim`` is a number or arithmetic in n and f, such as ``"6*(1+f/(n-2*f))"``. Vectors may be arrays or tensors of
     shape (n, d), or one update per worker: an array, a list of arrays (layers), or a mapping of them. On a violation
-    the round is written to ``folder`` and the alarm logged; ``on_violation="raise"`` raises ``ClaimViolation``, and a
-    callable is called with the observation. ``tolerance`` is the relative error that the server's own arithmetic may
+    the round (vectors, output and S) is written to ``folder`` and the alarm logged; ``on_violation="raise"`` raises ``ClaimViolation``, and a
+    callable is called with the observation. Of the first ``keep`` alarms the round is kept. ``tolerance`` is the relative error that the server's own arithmetic may
     have, where that is more than rounding.
     """
 
@@ -110,10 +111,12 @@ class Monitor:
         folder: Path | str = ".kappaguard/alarms",
         tolerance: float | None = None,
         name: str = "server",
+        keep: int = 20,
     ) -> None:
         require_count(n, 2, "n")
         require_count(f, 0, "f")
         require_minority("a monitor", n, f)
+        require_count(keep, 0, "keep")
         if sample is not None:
             require_count(sample, WIDTH, "the sample")
         if not callable(on_violation) and on_violation not in ("log", "raise"):
@@ -125,6 +128,7 @@ class Monitor:
         self.folder = Path(folder)
         self.tolerance = tolerance
         self.name = name
+        self.keep = keep
         self.rounds = 0
         self.alarms: list[Observation] = []
         self.largest = 0.0
@@ -156,7 +160,8 @@ class Monitor:
                 return Observation(number, False, self.claim, seen, whole=False)
         points, aggregate = _numpy(x), _numpy(output)
         if whole:
-            everything = np.asarray(points, dtype=np.float64) - np.asarray(aggregate, dtype=np.float64)
+            with np.errstate(over="ignore", invalid="ignore"):
+                everything = np.asarray(points, dtype=np.float64) - np.asarray(aggregate, dtype=np.float64)
             if np.all(np.isfinite(aggregate)) and _holds_for_every_set(everything, self.n - self.f, self.claim):
                 return Observation(number, False, self.claim, proved=True)
         return self._judged(points, aggregate, number)
@@ -182,7 +187,7 @@ class Monitor:
             return Observation(number, False, self.claim)
         if not np.all(np.isfinite(output)):
             subset = tuple(np.flatnonzero(finite)[:m].tolist())
-            return self._violation(x, subset, math.inf, number)
+            return self._violation(x, output, subset, math.inf, number)
         found = worst_subset(output, x, self.f)
         subset = tuple(int(place) for place in found.subset)
         ratio = float(found.ratio)
@@ -191,11 +196,16 @@ class Monitor:
         beyond = beyond_rounding(output, x, subset, self.tolerance)
         if beyond <= self.claim * SURE:
             return Observation(number, False, self.claim, beyond)
-        return self._violation(x, subset, ratio, number)
+        return self._violation(x, output, subset, ratio, number)
 
-    def _violation(self, x: NDArray[Any], subset: tuple[int, ...], ratio: float, number: int) -> Observation:
-        path = keep_vectors(f"{self.name}-round-{number}", self.n, self.f, x, subset, self.folder)
-        return Observation(number, True, self.claim, ratio, subset=subset, witness=str(path))
+    def _violation(
+        self, x: NDArray[Any], output: NDArray[Any], subset: tuple[int, ...], ratio: float, number: int
+    ) -> Observation:
+        path = None
+        if len(self.alarms) < self.keep:
+            name = f"{self.name}-round-{number}"
+            path = str(keep_vectors(name, self.n, self.f, x, subset, self.folder, output))
+        return Observation(number, True, self.claim, ratio, subset=subset, witness=path)
 
     def _alarm(self, found: Observation) -> None:
         if callable(self.on_violation):

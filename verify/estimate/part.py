@@ -41,7 +41,7 @@ NOBODY = "none"
 ENTRIES = 1 << 21
 """Numbers of a batch; a single round may have more."""
 
-LEAST_PART, MOST_PART, PART_ENTRIES = 25, 2_000, 1 << 22
+LEAST_PART, MOST_PART, PART_ENTRIES = 25, 250, 1 << 22
 """Rounds of a part at least and at most, and numbers in between."""
 
 Spec = str | Callable[..., Any]
