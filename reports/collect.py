@@ -50,7 +50,9 @@ def _estimate() -> dict[str, Any]:
     question = Question(ESTIMATED, N, F, ATTACKS)
     results = run(question, source_named(name, N, F), ROUNDS)
     attacks = ",".join(ATTACKS)
-    command = f"kappaguard estimate {' '.join(ESTIMATED)} -n {N} -f {F} --from {name} --attack {attacks} --rounds {ROUNDS}"
+    command = (
+        f"kappaguard estimate {' '.join(ESTIMATED)} -n {N} -f {F} --from {name} --attack {attacks} --rounds {ROUNDS}"
+    )
     return as_results(results, command)
 
 

@@ -9,7 +9,19 @@ from typing import Any
 from kappaguard.reports.pictures.figure import csv_text
 from kappaguard.reports.results import read_json, validate
 
-HEADINGS = ("attack", "rule", "inputs", "largest", "median", "95 %", "P(more)", "kappa*", "paper", "of kappa*", "of paper")
+HEADINGS = (
+    "attack",
+    "rule",
+    "inputs",
+    "largest",
+    "median",
+    "95 %",
+    "P(more)",
+    "kappa*",
+    "paper",
+    "of kappa*",
+    "of paper",
+)
 MIXING_HEADINGS = (
     *("attack", "rule", "variance after/before", "bias/variance", "sum", "4f/(n-f)", "8f/(n-f)"),
     *("kappa'", "4f/(n-f) (kappa+1)", "amplification", "worse"),
@@ -19,7 +31,15 @@ COLUMNS = (
     *("median", "median_low", "median_high", "quantile_95", "quantile_95_low", "quantile_95_high", "exceedance"),
     *("lower", "upper", "coefficient", "reach_of_kappa_least", "reach_of_kappa_most", "reach_of_coefficient"),
     *("variance_median", "variance_largest", "bias_median", "bias_largest", "total_largest", "sharp"),
-    *("amplification_median", "amplification_95", "amplification_largest", "compared", "worse", "kappa_bound", "beyond"),
+    *(
+        "amplification_median",
+        "amplification_95",
+        "amplification_largest",
+        "compared",
+        "worse",
+        "kappa_bound",
+        "beyond",
+    ),
 )
 
 
@@ -112,7 +132,9 @@ def notes(data: Mapping[str, Any]) -> list[str]:
         each["mixing"]["crossed"] for each in data["estimates"] if each["mixing"] and each["mixing"]["by"] == "nnm"
     )
     if crossed:
-        lines.append(f"WARNING   in {crossed} rounds variance + bias behind nnm exceed 4f/(n-f), which cannot be: a bug")
+        lines.append(
+            f"WARNING   in {crossed} rounds variance + bias behind nnm exceed 4f/(n-f), which cannot be: a bug"
+        )
     best = max(data["estimates"], key=lambda each: float(each["largest"]))
     kept = [each for each in data["estimates"] if each["witness"]]
     if kept:

@@ -51,7 +51,11 @@ def stored_run(path: Path) -> dict[str, Any]:
 
 def train_command(configuration: Configuration) -> str:
     """The shortest command with these settings: a preset, and what differs from it. Where it ran does not matter."""
-    given = {key: value for key, value in configuration.to_json().items() if key not in ("device", "data_dir", "keep_messages")}
+    given = {
+        key: value
+        for key, value in configuration.to_json().items()
+        if key not in ("device", "data_dir", "keep_messages")
+    }
     commands = []
     for name in presets():
         usual = preset(name).to_json()

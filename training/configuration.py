@@ -96,7 +96,7 @@ class Configuration:
         return asdict(self)
 
     def mark(self) -> str:
-        """A short hash of all that the run depends on; where the data are, what computes and what is kept may change."""
+        """A short hash of all that the run depends on; where data are, what computes and what is kept may change."""
         aside = ("data_dir", "device", "keep_messages")
         values = {key: value for key, value in self.to_json().items() if key not in aside}
         return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:16]

@@ -10,7 +10,8 @@ from kappaguard.reports.bounds import lower_shown
 from kappaguard.reports.dossier.escape import code, escaped, table
 from kappaguard.reports.dossier.plan import Plan
 from kappaguard.reports.dossier.verdict import verdict
-from kappaguard.reports.estimate import HEADINGS, MIXING_HEADINGS, mixing_row, row
+from kappaguard.reports.estimate import HEADINGS, MIXING_HEADINGS, mixing_row
+from kappaguard.reports.estimate import row as estimate_row
 
 Data = dict[str, Any]
 PLACES = range(7)
@@ -122,7 +123,13 @@ def _happens(data: Data) -> list[str]:
     )
     if kept["witness"]:
         about += f" The input of the rule's largest ratio: [file](witnesses/{kept['witness']})."
-    lines = [about, "", *table(list(map(escaped, SEEN)), [[escaped(row(each)[place]) for place in PLACES] for each in entries])]
+    lines = [
+        about,
+        "",
+        *table(
+            list(map(escaped, SEEN)), [[escaped(estimate_row(each)[place]) for place in PLACES] for each in entries]
+        ),
+    ]
     mixed = [list(map(escaped, mixing_row(each))) for each in entries if each["mixing"] is not None]
     return [*lines, "", *table(list(map(escaped, MIXING_HEADINGS)), mixed)] if mixed else lines
 

@@ -103,7 +103,9 @@ def _short(row: dict[str, Any]) -> str:
 def _happening(plan: Plan, data: dict[str, Any], best: dict[str, Any] | None) -> Iterator[str]:
     own = [each for each in data["estimates"] if each["rule"] == plan.rule]
     most = max(own, key=lambda each: float(each["largest"]))
-    found = f"On gradients of {escaped(data['source'])}: a ratio of at most {float(most['largest']):.4g} ({most['attack']})"
+    found = (
+        f"On gradients of {escaped(data['source'])}: a ratio of at most {float(most['largest']):.4g} ({most['attack']})"
+    )
     if best is None or best["lower"] == "inf" or not size(best):
         yield f"{found} in {most['inputs']} rounds."
     else:

@@ -31,7 +31,9 @@ def distributions(data: Mapping[str, Any]) -> Picture:
     attacks = list(dict.fromkeys(each["attack"] for each in entries))
     figure, (axes,) = figure_with_axes(height=1.5 + ROW * len(rules))
     low, high = _range(entries)
-    rows: list[Sequence[Any]] = [("rule", "attack", "from", "to", "count", "lower", "upper", "coefficient", "least_possible")]
+    rows: list[Sequence[Any]] = [
+        ("rule", "attack", "from", "to", "count", "lower", "upper", "coefficient", "least_possible")
+    ]
     for place, rule in enumerate(rules):
         own = [each for each in entries if each["rule"] == rule]
         for each in own:
@@ -42,7 +44,9 @@ def distributions(data: Mapping[str, Any]) -> Picture:
     axes.axvline(least, color=INK, linewidth=3, alpha=0.25)
     axes.annotate("f/(n-2f)", (least, len(rules) - 0.5), (3, 2), textcoords="offset points", color=INK, fontsize=8)
     axes.set(xscale="log", xlim=(low, high), ylim=(-0.6, len(rules) - 0.2))
-    axes.set_xlabel("squared error / variance" if data["criterion"] == "trace" else f"squared error / {data['criterion']}")
+    axes.set_xlabel(
+        "squared error / variance" if data["criterion"] == "trace" else f"squared error / {data['criterion']}"
+    )
     axes.set_yticks(range(len(rules)), [label(rule) for rule in rules])
     axes.invert_yaxis()
     for index, attack in enumerate(attacks):
@@ -51,10 +55,10 @@ def distributions(data: Mapping[str, Any]) -> Picture:
     axes.plot([], [], color=INK, linewidth=1.4, linestyle=":", label=label("the paper's coefficient"))
     legend(axes, ncols=4, loc="upper center", bbox_to_anchor=(0.45, -0.9 / (1.5 + ROW * len(rules))))
     caption = (
-        f"The ratio on {data['source']}, n = {data['n']}, f = {data['f']}, {entries[0]['inputs']:,} rounds for each attack. "
-        "Each hill is the distribution under one attack. Upright marks: kappa*, as a bar between its bounds where they "
-        "differ, and an arrow where only a lower bound is known or the mark lies beyond the picture. Dotted: the paper's "
-        "coefficient. Grey: f/(n-2f), which no rule beats. What to see: how far real inputs stay from the worst one."
+        f"The ratio on {data['source']}, n = {data['n']}, f = {data['f']}, {entries[0]['inputs']:,} rounds for each "
+        "attack. Each hill is the distribution under one attack. Upright marks: kappa*, as a bar between its bounds "
+        "where they differ, and an arrow where only a lower bound is known or the mark lies beyond the picture. Dotted: the "
+        "paper's coefficient. Grey: f/(n-2f), which no rule beats. What to see: how far real inputs stay from the worst one."
     )
     title = f"What happens on {data['source']}"
     return Picture("estimate", title, caption, svg_text(figure), csv_text(rows), data["command"])
@@ -62,7 +66,12 @@ def distributions(data: Mapping[str, Any]) -> Picture:
 
 def _range(entries: Sequence[Mapping[str, Any]]) -> tuple[float, float]:
     seen = [edge for each in entries for edge in each["histogram"]["edges"]]
-    known = [value for each in entries for key in ("lower", "upper", "coefficient") if math.isfinite(value := finite(each[key]))]
+    known = [
+        value
+        for each in entries
+        for key in ("lower", "upper", "coefficient")
+        if math.isfinite(value := finite(each[key]))
+    ]
     inside = [value for value in (*seen, *known, entries[0]["least_possible"]) if value > 0]
     # what an infinite kappa* lets happen has no place in a picture of the others
     top = max([value for value in (*known, entries[0]["least_possible"]) if value > 0], default=1.0)

@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -35,7 +36,19 @@ def test_what_it_prints(capsys):
 
 
 def test_json_csv_picture_and_witness(capsys, tmp_path):
-    arguments = ("krum", "cwtm", *SIZES, "--from", "gaussian:d=4", "--rounds", "30", "--attack", "sf", "--attack", "mimic")
+    arguments = (
+        "krum",
+        "cwtm",
+        *SIZES,
+        "--from",
+        "gaussian:d=4",
+        "--rounds",
+        "30",
+        "--attack",
+        "sf",
+        "--attack",
+        "mimic",
+    )
     text = told(capsys, *arguments, "--json", "--csv", "a.csv", "--picture", "a.svg")
     data = json.loads(text)
     validate(data, "estimates")
@@ -68,7 +81,9 @@ def test_json_csv_picture_and_witness(capsys, tmp_path):
 
 def test_an_input_too_large_for_rationals_is_kept_as_vectors(capsys):
     request = ("krum", *SIZES, "--no-mixing", "--no-worst-case")
-    data = json.loads(told(capsys, *request, "--from", "gaussian:d=1000", "--rounds", "5", "--attack", "mimic", "--json"))
+    data = json.loads(
+        told(capsys, *request, "--from", "gaussian:d=1000", "--rounds", "5", "--attack", "mimic", "--json")
+    )
     (found,) = data["estimates"]
     assert found["witness"].endswith(".npz")
     again = json.loads(told(capsys, *request, "--from", found["witness"], "--json"))
@@ -102,21 +117,25 @@ def test_a_file_with_and_without_honest_workers(capsys, tmp_path):
         for more in (("--from", "honest.npy"), ("--from", "all.npy", "--honest", "0-6"))
     ]
     assert attacked[0]["largest"] == attacked[1]["largest"]
-    nobody = json.loads(told(capsys, "cwtm", *SIZES, "--from", "gaussian", "--attack", "none", "--rounds", "9", "--json"))
+    nobody = json.loads(
+        told(capsys, "cwtm", *SIZES, "--from", "gaussian", "--attack", "none", "--rounds", "9", "--json")
+    )
     assert nobody["subsets"] == "enumeration"
     assert nobody["estimates"][0]["attack"] == "none"
 
 
 def test_a_run_whose_messages_were_kept(capsys, tmp_path):
-    train = "--rule cwtm --attack sf -n 9 -f 2 --steps 12 --keep-messages 4 --evaluate-every 0 --json".split()
-    assert main(["train", *train]) == 0
+    settings = ("--rule", "cwtm", "--attack", "sf", "--steps", "12", "--keep-messages", "4", "--evaluate-every", "0")
+    assert main(["train", *SIZES, *settings, "--json"]) == 0
     folder = json.loads(capsys.readouterr().out)["folder"]
     data = json.loads(told(capsys, "cwtm", *SIZES, "--from", folder, "--no-mixing", "--json"))
     (found,) = data["estimates"]
     assert (found["inputs"], found["attack"], data["subsets"]) == (3, "given", "known")
     rows = [json.loads(line) for line in (tmp_path / folder / "log.jsonl").read_text().splitlines()]
     last = [row["kappa_hat"] for row in rows if row.get("kappa_hat") is not None and row["step"] == 12]
-    per_step = json.loads(told(capsys, "cwtm", *SIZES, "--from", f"{folder}/messages/step-00000012.npz", "--no-mixing", "--json"))
+    per_step = json.loads(
+        told(capsys, "cwtm", *SIZES, "--from", f"{folder}/messages/step-00000012.npz", "--no-mixing", "--json")
+    )
     assert per_step["estimates"][0]["largest"] == pytest.approx(last[0], rel=1e-4)
 
 
@@ -131,16 +150,15 @@ def bad_files():
     np.save("workers.npy", x[:, :5])
     np.save("flat.npy", np.zeros(7))
     np.save("cut.npy", x)
-    with open("cut.npy", "r+b") as stream:
+    with Path("cut.npy").open("r+b") as stream:
         stream.truncate(300)
     np.savez("cut.npz", x=x)
-    with open("cut.npz", "r+b") as stream:
+    with Path("cut.npz").open("r+b") as stream:
         stream.truncate(500)
     torch.save({"x": Nasty()}, "code.pt")
     np.save("code.npy", np.array([[Nasty()]], dtype=object), allow_pickle=True)
-    with open("empty.safetensors", "wb"):
-        pass
-    os.mkdir("empty")
+    Path("empty.safetensors").touch()
+    Path("empty").mkdir()
 
 
 @pytest.mark.parametrize(

@@ -29,9 +29,15 @@ def safetensors(path, arrays, kinds=None):
     """Written by hand, as the format's documentation says."""
     header, content = {}, b""
     for name, array in arrays.items():
-        kind = (kinds or {}).get(name) or {"f8": "F64", "f4": "F32", "f2": "F16", "i8": "I64", "b1": "BOOL"}[array.dtype.str[1:]]
+        kind = (kinds or {}).get(name) or {"f8": "F64", "f4": "F32", "f2": "F16", "i8": "I64", "b1": "BOOL"}[
+            array.dtype.str[1:]
+        ]
         data = array.tobytes()
-        header[name] = {"dtype": kind, "shape": list(array.shape), "data_offsets": [len(content), len(content) + len(data)]}
+        header[name] = {
+            "dtype": kind,
+            "shape": list(array.shape),
+            "data_offsets": [len(content), len(content) + len(data)],
+        }
         content += data
     text = json.dumps(header).encode()
     path.write_bytes(struct.pack("<Q", len(text)) + text + content)
@@ -86,7 +92,9 @@ def test_other_types_of_numbers(tmp_path):
     np.save(tmp_path / "order.npy", np.asfortranarray(X))
     np.savez(tmp_path / "order.npz", np.asfortranarray(X))
     for name in ("order.npy", "order.npz"):
-        assert np.array([each.vectors for each in File(str(tmp_path / name), n=N).rounds(1, 3)]) == pytest.approx(X[1:3])
+        assert np.array([each.vectors for each in File(str(tmp_path / name), n=N).rounds(1, 3)]) == pytest.approx(
+            X[1:3]
+        )
     brain = torch.from_numpy(X).bfloat16()
     torch.save(brain, tmp_path / "brain.pt")
     safetensors(tmp_path / "brain.safetensors", {"x": brain.view(torch.int16).numpy().view(np.uint16)}, {"x": "BF16"})
@@ -98,7 +106,9 @@ def test_other_types_of_numbers(tmp_path):
 def test_files_that_the_library_of_the_format_wrote(tmp_path):
     library = pytest.importorskip("safetensors.numpy", reason="safetensors is not installed")
     library.save_file({"gradients": X}, str(tmp_path / "a.safetensors"))
-    assert np.array([each.vectors for each in File(str(tmp_path / "a.safetensors"), n=N).rounds(0, 5)]) == pytest.approx(X)
+    assert np.array(
+        [each.vectors for each in File(str(tmp_path / "a.safetensors"), n=N).rounds(0, 5)]
+    ) == pytest.approx(X)
 
 
 def test_rounds_are_read_one_at_a_time(tmp_path):
@@ -264,7 +274,16 @@ def test_gradients_of_a_data_set_are_those_of_training():
 
 def test_messages_of_a_run(tmp_path):
     settings = Configuration().with_values(
-        {"n": 7, "f": 2, "steps": 9, "keep_messages": 3, "rule": "cwtm", "attack": "sf", "device": "cpu", "evaluate_every": 0}
+        {
+            "n": 7,
+            "f": 2,
+            "steps": 9,
+            "keep_messages": 3,
+            "rule": "cwtm",
+            "attack": "sf",
+            "device": "cpu",
+            "evaluate_every": 0,
+        }
     )
     folder = Folder.create(tmp_path, "run", settings)
     training = build(settings)

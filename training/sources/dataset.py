@@ -66,7 +66,9 @@ class Gradients(Source):
     def _problem(self) -> Problem:
         from kappaguard.training.build import problem_of
 
-        return problem_of(self.configuration.with_values({"attack": "lf"}) if self.configuration.f else self.configuration)
+        return problem_of(
+            self.configuration.with_values({"attack": "lf"}) if self.configuration.f else self.configuration
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         # other processes read the data themselves

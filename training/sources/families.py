@@ -1,13 +1,13 @@
 """Random families of honest vectors, each round an independent draw.
 
-    gaussian        independent standard normal entries
-    heavy-tailed    independent entries of Student's t with ``tail`` degrees of freedom
-    clusters        normal vectors about one of ``k`` centres, which are ``distance`` apart from the origin
-    line            one dimension, standard normal
-    heterogeneous   worker i has a mean of its own, normal with standard deviation ``spread`` and the same in all
-                    rounds, plus standard normal noise: what workers with different data send
-    low-rank        normal vectors in a random subspace of dimension ``rank``, the same in all rounds, plus noise of
-                    standard deviation ``noise``
+gaussian        independent standard normal entries
+heavy-tailed    independent entries of Student's t with ``tail`` degrees of freedom
+clusters        normal vectors about one of ``k`` centres, which are ``distance`` apart from the origin
+line            one dimension, standard normal
+heterogeneous   worker i has a mean of its own, normal with standard deviation ``spread`` and the same in all
+                rounds, plus standard normal noise: what workers with different data send
+low-rank        normal vectors in a random subspace of dimension ``rank``, the same in all rounds, plus noise of
+                standard deviation ``noise``
 """
 
 from __future__ import annotations

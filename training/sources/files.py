@@ -162,7 +162,9 @@ class File(Source):
             values = stored.whole()
         except _DAMAGE as error:
             raise InputError(f"{self.path} is damaged: {_reason(error)}") from None
-        if values.dtype == bool or (len(values) == self.workers and set(values.tolist()) <= {0, 1} and self.workers > 2):
+        if values.dtype == bool or (
+            len(values) == self.workers and set(values.tolist()) <= {0, 1} and self.workers > 2
+        ):
             return tuple(np.flatnonzero(values).tolist())
         return tuple(int(value) for value in values.tolist())
 
@@ -187,7 +189,17 @@ def content_of(path: Path) -> Mapping[str, Stored]:
 
 
 _DAMAGE = (
-    *(OSError, ValueError, RuntimeError, KeyError, TypeError, AttributeError, EOFError, IndexError, NotImplementedError),
+    *(
+        OSError,
+        ValueError,
+        RuntimeError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        EOFError,
+        IndexError,
+        NotImplementedError,
+    ),
     *(pickle.UnpicklingError, zipfile.BadZipFile, zlib.error, struct.error, OverflowError, RecursionError, SyntaxError),
 )
 """What reading a file that is not what it says may raise."""

@@ -156,7 +156,9 @@ def _is_pair(item: Any) -> bool:
     first = item[0]
     if hasattr(first, "ndim"):
         return bool(first.ndim == 2)
-    return isinstance(first, Sequence) and len(first) > 0 and (hasattr(first[0], "ndim") or isinstance(first[0], Sequence))
+    return (
+        isinstance(first, Sequence) and len(first) > 0 and (hasattr(first[0], "ndim") or isinstance(first[0], Sequence))
+    )
 
 
 def _numpy(x: Array) -> Array:

@@ -47,7 +47,9 @@ def source_named(
         return _gradients(text, name, given, workers, 0 if everyone else f, seed, data_dir, device)
     if path.is_dir():
         if honest is not None or key is not None:
-            raise InputError(f"{text} is the folder of a run, which says who is honest: --honest and --key are for files")
+            raise InputError(
+                f"{text} is the folder of a run, which says who is honest: --honest and --key are for files"
+            )
         return Messages(text, n, f)
     if path.suffix in READERS or path.exists():
         return File(text, honest, n, key)

@@ -13,7 +13,6 @@ from typing import ClassVar
 
 from kappaguard.rules.arrays import Array
 
-
 Report = Callable[[int, int], None]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 from kappaguard.rules.checks import require_count, require_minority
 from kappaguard.rules.errors import InputError
@@ -18,10 +18,6 @@ from kappaguard.verify.estimate.result import Estimate
 from kappaguard.verify.estimate.run import Engine, attacks_for, require_fit, run
 
 
-@overload
-def estimate(rule: Spec, stream: Any, *, f: int, **options: Any) -> Estimate: ...
-@overload
-def estimate(rule: Sequence[Spec], stream: Any, *, f: int, **options: Any) -> tuple[Estimate, ...]: ...
 def estimate(
     rule: Spec | Sequence[Spec],
     stream: str | Path | Source | Iterable[Any],
@@ -89,7 +85,7 @@ def _source(
     if hasattr(stream, "ndim") and stream.ndim == 2:
         stream = [stream]
     if isinstance(stream, Sequence) or hasattr(stream, "ndim"):
-        if not len(stream):
+        if len(stream) == 0:
             raise InputError("there is no round")
         return Listed(stream, n if n is not None else _size(stream[0], honest), honest)
     if not isinstance(stream, Iterable):

@@ -1,4 +1,4 @@
-"""What can happen, beside what happens: kappa* of a rule, as far as it is known, and the coefficient that is claimed."""
+"""What can happen, beside what happens: kappa* of a rule as far as it is known, and the claimed coefficient."""
 
 from __future__ import annotations
 

@@ -87,7 +87,8 @@ class Effect:
     @classmethod
     def fresh(cls, n: int, f: int, **options: Any) -> Effect:
         """Nothing seen yet."""
-        return cls(*(Estimator(**options) for _ in KEPT), sizes=(n, f))
+        variance, bias, total, amplification = (Estimator(**options) for _ in KEPT)
+        return cls(variance, bias, total, amplification, sizes=(n, f))
 
     def update(self, variance: Floats, bias: Floats, plain: Floats, mixed: Floats) -> None:
         """Take in some rounds: the two terms, and the ratios of the rule without and with mixing."""
@@ -107,7 +108,10 @@ class Effect:
     def merge(self, other: Effect) -> Effect:
         """Of both streams, this one first."""
         return Effect(
-            *(getattr(self, name).merge(getattr(other, name)) for name in KEPT),
+            self.variance.merge(other.variance),
+            self.bias.merge(other.bias),
+            self.total.merge(other.total),
+            self.amplification.merge(other.amplification),
             self.worse + other.worse,
             self.compared + other.compared,
             self.crossed + other.crossed,
@@ -123,6 +127,16 @@ class Effect:
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Effect:
         """What ``to_json`` wrote."""
-        kept = (Estimator.from_json(data[name]) for name in KEPT)
+        variance, bias, total, amplification = (Estimator.from_json(data[name]) for name in KEPT)
         n, f = data["sizes"]
-        return cls(*kept, data["worse"], data["compared"], data["crossed"], data["beyond"], (n, f))
+        return cls(
+            variance,
+            bias,
+            total,
+            amplification,
+            data["worse"],
+            data["compared"],
+            data["crossed"],
+            data["beyond"],
+            (n, f),
+        )

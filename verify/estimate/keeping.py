@@ -72,9 +72,7 @@ def keep(spec: Spec, n: int, f: int, x: Any, subset: tuple[int, ...], folder: Pa
     return keep_vectors(str(spec), n, f, rows, subset, folder)
 
 
-def keep_vectors(
-    name: str, n: int, f: int, x: Any, subset: tuple[int, ...], folder: Path, output: Any = None
-) -> Path:
+def keep_vectors(name: str, n: int, f: int, x: Any, subset: tuple[int, ...], folder: Path, output: Any = None) -> Path:
     """The vectors with their honest set, and perhaps an output, in an .npz file, whole or not at all."""
     slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40] or "rule"
     mark = hashlib.sha256(np.ascontiguousarray(x).tobytes()).hexdigest()[:10]

@@ -12,10 +12,10 @@ v_i is at least a_i = 1/(2m) times the sum of the m smallest D_ij, so if the m l
 nothing positive, no S contradicts the claim: a proof for all S at the price of one sort. Most rounds end there.
 Where they do not, sets are climbed (``kappaguard.rules.subsets``).
 
-Long vectors are first looked at through a sample of blocks of coordinates, other ones in every round. The sample decides
-only whether to look at everything: an alarm always rests on all coordinates, on the set that ``worst_subset`` finds, and
-on an error beyond what rounding can explain, so it is true whatever the sample was. What a sample misses goes unnoticed
-in that round; ``sample=None`` looks at everything always.
+Long vectors are first looked at through a sample of blocks of coordinates, other ones in every round. The sample
+decides only whether to look at everything: an alarm always rests on all coordinates, on the set that ``worst_subset``
+finds, and on an error beyond what rounding can explain, so it is true whatever the sample was. What a sample misses
+goes unnoticed in that round; ``sample=None`` looks at everything always.
 """
 
 from __future__ import annotations
@@ -95,9 +95,9 @@ class Monitor:
 
     ``claim`` is a number or arithmetic in n and f, such as ``"6*(1+f/(n-2*f))"``. Vectors may be arrays or tensors of
     shape (n, d), or one update per worker: an array, a list of arrays (layers), or a mapping of them. On a violation
-    the round (vectors, output and S) is written to ``folder`` and the alarm logged; ``on_violation="raise"`` raises ``ClaimViolation``, and a
-    callable is called with the observation. Of the first ``keep`` alarms the round is kept. ``tolerance`` is the relative error that the server's own arithmetic may
-    have, where that is more than rounding.
+    the round (vectors, output and S) is written to ``folder``, for the first ``keep`` alarms, and the alarm is logged;
+    ``on_violation="raise"`` raises ``ClaimViolation`` as well, and a callable is called with the observation instead.
+    ``tolerance`` is the relative error that the server's own arithmetic may have, where that is more than rounding.
     """
 
     def __init__(
@@ -139,7 +139,7 @@ class Monitor:
         x, aggregate = _matrix(vectors), _vector(output)
         if tuple(x.shape) != (self.n, len(aggregate)):
             raise InputError(
-                f"a round of n = {self.n} vectors is expected, got shape {tuple(x.shape)} and an output of {len(aggregate)}"
+                f"n = {self.n} vectors are expected, got shape {tuple(x.shape)} and an output of {len(aggregate)}"
             )
         number, self.rounds = self.rounds, self.rounds + 1
         found = self._look(x, aggregate, number)

@@ -128,7 +128,9 @@ def subjects_of(question: Question) -> list[Subject]:
 
 def name_of(spec: Spec, built: Any) -> str:
     """What a rule is called in results."""
-    return spec if isinstance(spec, str) else str(getattr(built, "label", None) or getattr(built, "name", None) or "rule")
+    return (
+        spec if isinstance(spec, str) else str(getattr(built, "label", None) or getattr(built, "name", None) or "rule")
+    )
 
 
 @dataclass
@@ -324,7 +326,11 @@ class Look:
         if scene is not None:
             return terms(mixing, scene, clean=clean)
         each = [
-            terms(mixing[place : place + 1], Scene(x[place : place + 1], tuple(subset.tolist()), self.criterion), clean=clean)
+            terms(
+                mixing[place : place + 1],
+                Scene(x[place : place + 1], tuple(subset.tolist()), self.criterion),
+                clean=clean,
+            )
             for place, subset in enumerate(self._sets)
         ]
         return np.concatenate([variance for variance, _ in each]), np.concatenate([bias for _, bias in each])

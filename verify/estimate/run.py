@@ -8,7 +8,7 @@ on where it was.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -72,7 +72,9 @@ def attacks_for(source: Source, asked: Sequence[str], n: int, f: int) -> tuple[s
             continue
         attack_named(name, (LABEL_FLIPPING, NOBODY, GIVEN))
         if honest is None:
-            raise InputError(f"{source.label} does not say who is honest, so that nobody can attack: --honest 0-{n - f - 1}")
+            raise InputError(
+                f"{source.label} does not say who is honest, so that nobody can attack: --honest 0-{n - f - 1}"
+            )
     if NOBODY in names and (len(names) > 1 or not (source.workers == n)):
         raise InputError("the attack none stands alone, and needs n vectors a round")
     return names
@@ -101,7 +103,7 @@ def require_fit(source: Source, n: int, f: int) -> None:
     """The vectors of a round must be n, or n - f with an attack to come; and n - f of them honest."""
     if source.workers not in (n, n - f):
         raise InputError(
-            f"{source.label} has {source.workers} vectors a round; n = {n}, or n - f = {n - f} with an attack, are needed"
+            f"{source.label} has {source.workers} vectors a round; needed are n = {n}, or {n - f} with an attack"
         )
     honest = _honest_of(source)
     if honest is None:
@@ -178,7 +180,7 @@ def _parts(
     items = [(place, *bounds[place]) for place in missing]
     fresh = _in_order(work, items, engine)
     try:
-        for place, key in enumerate(keys):
+        for key in keys:
             if book is not None and key in book:
                 yield Part.from_json(json.loads(book[key]))
                 continue
@@ -186,12 +188,11 @@ def _parts(
             if book is not None:
                 book[key] = json.dumps(part.to_json())
             yield part
-            del place
     finally:
         fresh.close()
 
 
-def _in_order(work: Callable[[Any], Part], items: Sequence[Any], engine: Engine) -> Iterator[Part]:
+def _in_order(work: Callable[[Any], Part], items: Sequence[Any], engine: Engine) -> Generator[Part, None, None]:
     if engine.here:
         yield from map(work, items)
         return
@@ -233,9 +234,7 @@ def _key(question: Question, source: Source, begin: int, end: int) -> str:
     return json.dumps(about, sort_keys=True)
 
 
-def estimates(
-    question: Question, source: Source, part: Part, known: dict[str, Beside]
-) -> list[Estimate]:
+def estimates(question: Question, source: Source, part: Part, known: dict[str, Beside]) -> list[Estimate]:
     """The results of a merged part."""
     found = []
     for attack in question.attacks:

@@ -55,7 +55,9 @@ class Scene:
     def gram(self) -> Floats:
         """The inner products of all x_i - mean_S, (b, n, n)."""
         with np.errstate(over="ignore", invalid="ignore"):
-            return _about_subset(np.stack([_products(*pair) for pair in zip(self.x, self.mean, strict=True)]), self.subset)
+            return _about_subset(
+                np.stack([_products(*pair) for pair in zip(self.x, self.mean, strict=True)]), self.subset
+            )
 
     @lazy
     def spread(self) -> Floats:

@@ -24,7 +24,7 @@ def estimate(
         typer.Option(
             "--from",
             metavar="SOURCE",
-            help="A family (gaussian:d=100), a data set (mnist:alpha=0.1,after=100), a file of gradients, a run's folder.",
+            help="A family (gaussian:d=100), data (mnist:alpha=0.1,after=100), a file of gradients, a run's folder.",
         ),
     ] = "digits",
     attacks: Annotated[
@@ -46,7 +46,9 @@ def estimate(
     ] = None,
     key: Annotated[str | None, typer.Option("--key", help="Which array of a file holds the vectors.")] = None,
     seed: Annotated[int, typer.Option("--seed", help="The same seed gives the same numbers.")] = 0,
-    mixing: Annotated[bool, typer.Option("--mixing/--no-mixing", help="Also nnm and bucketing before each rule.")] = True,
+    mixing: Annotated[
+        bool, typer.Option("--mixing/--no-mixing", help="Also nnm and bucketing before each rule.")
+    ] = True,
     worst_case: Annotated[
         bool, typer.Option("--worst-case/--no-worst-case", help="Put kappa* beside what happens.")
     ] = True,
@@ -56,7 +58,9 @@ def estimate(
     store: Annotated[
         Path | None, typer.Option("--store", metavar="FILE", help="Keep finished parts; started again, it goes on.")
     ] = None,
-    device: Annotated[str, typer.Option("--device", help="Where a data set's gradients live: cpu, cuda, mps, auto.")] = "cpu",
+    device: Annotated[
+        str, typer.Option("--device", help="Where a data set's gradients live: cpu, cuda, mps, auto.")
+    ] = "cpu",
     data_dir: Annotated[
         str | None, typer.Option("--data-dir", help="A folder with the data; else KAPPAGUARD_DATA, else a download.")
     ] = None,
@@ -64,7 +68,9 @@ def estimate(
         Path, typer.Option("--save", metavar="DIR", help="Where the input of each largest ratio is kept.")
     ] = Path(".kappaguard/estimate"),
     csv: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Write a table.")] = None,
-    picture: Annotated[Path | None, typer.Option("--picture", metavar="FILE", help="Draw the distributions (.svg).")] = None,
+    picture: Annotated[
+        Path | None, typer.Option("--picture", metavar="FILE", help="Draw the distributions (.svg).")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """What happens: the distribution of the ratio on a stream of inputs, beside kappa*, what can happen."""

@@ -118,7 +118,9 @@ def test_merging_equals_one_stream():
     question = Question(("krum",), N, F, ("sf", "alie"))
     source = source_named("gaussian:d=3", N, F)
     whole = measure(question, source, 0, 40)
-    pieces = [measure(question, source, begin, end, stream) for stream, (begin, end) in enumerate([(0, 7), (7, 8), (8, 40)])]
+    pieces = [
+        measure(question, source, begin, end, stream) for stream, (begin, end) in enumerate([(0, 7), (7, 8), (8, 40)])
+    ]
     merged = pieces[0].merge(pieces[1]).merge(pieces[2])
     assert flat(merged) == flat(whole)
     written = Part.from_json(json.loads(json.dumps(pieces[0].to_json(), allow_nan=False)))
@@ -191,9 +193,7 @@ def test_the_interval_covers_the_true_quantile_as_often_as_it_says():
         # S = {-1, 1}: mean 0, variance 1; an output of z has the ratio z^2
         outputs = iter(generator.standard_normal(60))
         rounds = [np.array([[-1.0], [1.0], [0.0]])] * 60
-        found = kg.estimate(
-            lambda x, z=outputs: np.array([next(z)]), rounds, f=1, honest=(0, 1), worst_case=False
-        )
+        found = kg.estimate(lambda x, z=outputs: np.array([next(z)]), rounds, f=1, honest=(0, 1), worst_case=False)
         interval = found.interval(0.5)
         covered += interval.low <= 0.454936 <= interval.high
     assert covered >= 380 - 4 * math.sqrt(400 * 0.95 * 0.05)
@@ -241,9 +241,7 @@ def test_rules_of_the_caller_and_several_at_once():
     x = np.random.default_rng(1).standard_normal((12, N, 4))
     mean, krum = kg.estimate([lambda v: v.mean(axis=0), "krum"], x, f=F, honest=range(M))
     assert krum.largest == kg.estimate("krum", x, f=F, honest=range(M)).largest
-    assert mean.largest == pytest.approx(
-        max(naive_ratio(each.mean(axis=0), each[:M], "trace") for each in x)
-    )
+    assert mean.largest == pytest.approx(max(naive_ratio(each.mean(axis=0), each[:M], "trace") for each in x))
     assert krum.beside.upper is not None
     assert mean.beside.upper is None
 
