@@ -57,8 +57,9 @@ def distributions(data: Mapping[str, Any]) -> Picture:
     caption = (
         f"The ratio on {data['source']}, n = {data['n']}, f = {data['f']}, {entries[0]['inputs']:,} rounds for each "
         "attack. Each hill is the distribution under one attack. Upright marks: kappa*, as a bar between its bounds "
-        "where they differ, and an arrow where only a lower bound is known or the mark lies beyond the picture. Dotted: the "
-        "paper's coefficient. Grey: f/(n-2f), which no rule beats. What to see: how far real inputs stay from the worst one."
+        "where they differ, and an arrow where only a lower bound is known or the mark lies beyond the picture. "
+        "Dotted: the paper's coefficient. Grey: f/(n-2f), which no rule beats. What to see: how far real inputs stay "
+        "from the worst one."
     )
     title = f"What happens on {data['source']}"
     return Picture("estimate", title, caption, svg_text(figure), csv_text(rows), data["command"])

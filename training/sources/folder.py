@@ -37,6 +37,7 @@ def keep_messages(folder: Path, step: int, messages: Tensor, honest: int) -> Pat
         descriptor, beside = tempfile.mkstemp(dir=where, prefix=".step-", suffix=".npz")
         with os.fdopen(descriptor, "wb") as stream:
             np.savez_compressed(stream, vectors=messages.detach().cpu().numpy()[None], honest=np.arange(honest))
+        Path(beside).chmod(0o644)
         Path(beside).replace(path)
     except OSError as error:
         raise InputError(f"cannot keep the messages in {where}, is the disk full? ({error.strerror})") from None

@@ -15,7 +15,7 @@ from kappaguard.training.sources.source import Source
 from kappaguard.verify.estimate.keeping import input_of
 from kappaguard.verify.estimate.part import NOBODY, Question, Spec, part_size
 from kappaguard.verify.estimate.result import Estimate
-from kappaguard.verify.estimate.run import Engine, attacks_for, require_fit, run
+from kappaguard.verify.estimate.run import Engine, attacks_for, require_fit, run, silent
 
 
 def estimate(
@@ -37,7 +37,7 @@ def estimate(
     store: str | Path | None = None,
     data_dir: str | None = None,
     worst_case: bool = True,
-    report: Callable[[int, int], None] = lambda done, total: None,
+    report: Callable[[int, int], None] = silent,
 ) -> Estimate | tuple[Estimate, ...]:
     """The distribution of a rule's ratio on a stream of rounds, beside its worst case.
 

@@ -37,7 +37,7 @@ USUAL_ATTACK = "alie"
 Report = Callable[[int, int], None]
 
 
-def _silent(done: int, total: int) -> None:
+def silent(done: int, total: int) -> None:
     """Nobody is told."""
 
 
@@ -122,7 +122,7 @@ def run(
     until_width: float | None = None,
     engine: Engine | None = None,
     store: Path | None = None,
-    report: Report = _silent,
+    report: Report = silent,
     worst_case: bool = True,
 ) -> list[Estimate]:
     """What the source shows of every rule under every attack, in the order of the question."""
