@@ -120,7 +120,11 @@ def _marks(axes: Any, entry: Mapping[str, Any], place: int, low: float, high: fl
 
 def standalone(data: Mapping[str, Any]) -> str:
     """The picture as an SVG file of its own, on white."""
-    svg = distributions(data).svg
+    return on_white(distributions(data).svg)
+
+
+def on_white(svg: str) -> str:
+    """An SVG element of a page as a file."""
     head, rest = svg.split(">", 1)
     if "xmlns=" not in head:
         head += ' xmlns="http://www.w3.org/2000/svg"'

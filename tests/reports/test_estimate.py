@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from kappaguard.cli import main
+from kappaguard.reports.empirical import TABLES, filled, rows_of
 from kappaguard.reports.estimate import mixing_row, notes, read_estimate, row
 from kappaguard.reports.pictures.estimate import distributions
 from kappaguard.reports.write import write_report
@@ -88,3 +90,25 @@ def test_a_stored_estimate_is_read_again_or_refused(data, tmp_path, capsys):
     assert main([*given, str(tmp_path / "a.json")]) == 0
     assert "The numbers: gaussian:d=3" in (tmp_path / "report" / "index.html").read_text()
     assert main([*given, str(tmp_path / "b.json")]) == 2
+
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def test_the_tables_of_the_study_are_those_of_its_data():
+    rows = rows_of((DOCS / "empirical.csv").read_text(encoding="utf-8"))
+    page = (DOCS / "empirical.md").read_text(encoding="utf-8")
+    assert filled(page, rows) == page, "run python -m kappaguard.reports.empirical docs"
+    assert all(f"<!-- {name} -->\n| " in page for name in TABLES)
+    assert (DOCS / "empirical.svg").read_text(encoding="utf-8").startswith("<svg")
+
+
+def test_the_study_contradicts_nothing_that_is_proved():
+    """Of 17 workers 4 are Byzantine: no ratio beyond kappa*, and nnm keeps its lemma in every round."""
+    rows = rows_of((DOCS / "empirical.csv").read_text(encoding="utf-8"))
+    assert {(each["n"], each["f"]) for each in rows} == {(17, 4)}
+    for each in rows:
+        if isinstance(each["upper"], float):
+            assert each["largest"] <= each["upper"], each["rule"]
+        if each["rule"].startswith("nnm+"):
+            assert each["total_largest"] <= 4 * 4 / 13

@@ -56,6 +56,8 @@ def keep_largest(question: Question, source: Source, result: Estimate, folder: P
     one = next(each for each in Look(question, source).subjects if each.name == result.rule)
     spec = one.at(question.seed, 5, result.where).label if one.draws else result.rule
     found_by = f"{result.source}, {result.attack}, round {result.where}, seed {result.seed}"
+    if result.criterion != "trace":
+        return keep_vectors(spec, result.n, result.f, x, subset, folder)
     return keep(spec, result.n, result.f, x, subset, folder, found_by)
 
 

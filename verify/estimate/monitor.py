@@ -160,9 +160,8 @@ class Monitor:
             if seen < self.claim * SUSPICIOUS:
                 return Observation(number, False, self.claim, seen, whole=False)
         points, aggregate = _numpy(x), _numpy(output)
-        if whole:
-            if np.all(np.isfinite(aggregate)) and self._proved(points, aggregate):
-                return Observation(number, False, self.claim, proved=True)
+        if whole and np.all(np.isfinite(aggregate)) and self._proved(points, aggregate):
+            return Observation(number, False, self.claim, proved=True)
         return self._judged(points, aggregate, number)
 
     def _proved(self, x: NDArray[Any], output: NDArray[Any]) -> bool:
