@@ -93,7 +93,18 @@ def test_an_input_too_large_for_rationals_is_kept_as_vectors(capsys):
 
 
 def test_the_same_seed_gives_the_same_numbers_whoever_computes_them(capsys):
-    request = ("cwtm", *SIZES, "--from", "line", "--rounds", "300", "--attack", "sf", "--no-worst-case", "--json")
+    request = (
+        "cwtm",
+        *SIZES,
+        "--from",
+        "one-dimensional",
+        "--rounds",
+        "300",
+        "--attack",
+        "sf",
+        "--no-worst-case",
+        "--json",
+    )
 
     def numbers(*more):
         found = json.loads(told(capsys, *request, *more))["estimates"]
@@ -190,21 +201,21 @@ def test_bad_files_get_one_line_and_exit_code_2(name, words, capsys, tmp_path):
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("krum", "-n", "4", "-f", "2", "--from", "line"),
-        ("krm", *SIZES, "--from", "line"),
-        ("krum", *SIZES, "--from", "line", "--attack", "allie"),
-        ("krum", *SIZES, "--from", "line", "--attack", "lf"),
-        ("krum", *SIZES, "--from", "line", "--attack", "none", "--attack", "sf"),
-        ("krum", *SIZES, "--from", "line", "--attack", "given"),
-        ("krum", *SIZES, "--from", "line", "--honest", "0-6"),
-        ("krum", *SIZES, "--from", "line", "--rounds", "0"),
-        ("krum", *SIZES, "--from", "line", "--until-width", "0"),
-        ("krum", *SIZES, "--from", "line", "--criterion", "size"),
-        ("krum", *SIZES, "--from", "line", "--jobs", "0"),
-        ("krum", *SIZES, "--from", "line", "--engine", "slurm"),
-        ("krum", *SIZES, "--from", "line", "--address", "tcp://nowhere"),
-        ("krum", *SIZES, "--from", "line", "--seed", "-1"),
-        ("krum", *SIZES, "--from", "line", "--rounds", "2", "--csv", "no/such\0name"),
+        ("krum", "-n", "4", "-f", "2", "--from", "one-dimensional"),
+        ("krm", *SIZES, "--from", "one-dimensional"),
+        ("krum", *SIZES, "--from", "one-dimensional", "--attack", "allie"),
+        ("krum", *SIZES, "--from", "one-dimensional", "--attack", "lf"),
+        ("krum", *SIZES, "--from", "one-dimensional", "--attack", "none", "--attack", "sf"),
+        ("krum", *SIZES, "--from", "one-dimensional", "--attack", "given"),
+        ("krum", *SIZES, "--from", "one-dimensional", "--honest", "0-6"),
+        ("krum", *SIZES, "--from", "one-dimensional", "--rounds", "0"),
+        ("krum", *SIZES, "--from", "one-dimensional", "--until-width", "0"),
+        ("krum", *SIZES, "--from", "one-dimensional", "--criterion", "size"),
+        ("krum", *SIZES, "--from", "one-dimensional", "--jobs", "0"),
+        ("krum", *SIZES, "--from", "one-dimensional", "--engine", "slurm"),
+        ("krum", *SIZES, "--from", "one-dimensional", "--address", "tcp://nowhere"),
+        ("krum", *SIZES, "--from", "one-dimensional", "--seed", "-1"),
+        ("krum", *SIZES, "--from", "one-dimensional", "--rounds", "2", "--csv", "no/such\0name"),
     ],
 )
 def test_bad_requests_get_one_line_and_exit_code_2(arguments, capsys):

@@ -220,7 +220,15 @@ def test_infinite_vectors_may_be_byzantine_but_not_honest(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name", ["gaussian:d=5", "heavy-tailed:tail=2", "clusters:k=3", "line", "heterogeneous:spread=2", "low-rank:rank=1"]
+    "name",
+    [
+        "gaussian:d=5",
+        "heavy-tailed:tail=2",
+        "clusters:k=3",
+        "one-dimensional",
+        "heterogeneous:spread=2",
+        "low-rank:rank=1",
+    ],
 )
 def test_families_are_the_same_in_any_order(name):
     source = source_named(name, N, F, seed=3)
@@ -243,7 +251,7 @@ def test_families_are_what_they_say():
     assert np.abs(drawn("heavy-tailed:d=3")).max() > 12
     far = np.linalg.norm(drawn("clusters:d=2,k=2,distance=40"), axis=-1)
     assert far.min() > 30
-    assert drawn("line").shape == (300, 10, 1)
+    assert drawn("one-dimensional").shape == (300, 10, 1)
 
 
 def test_gradients_of_a_data_set_are_those_of_training():

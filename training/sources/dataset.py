@@ -58,6 +58,11 @@ class Gradients(Source):
         return self._problem.dimension
 
     @property
+    def honest(self) -> tuple[int, ...]:
+        """All of them."""
+        return tuple(range(self.workers))
+
+    @property
     def fingerprint(self) -> str:
         """Every setting, and how far the training went."""
         return f"{self.configuration.mark()} {self.after}"
@@ -101,7 +106,7 @@ class Gradients(Source):
         """One batch per worker and round."""
         import torch
 
-        from kappaguard.training.messages import send
+        from kappaguard.training.messages import on_server, send
 
         found = self.prepared()
         problem, clip = self._problem, self.configuration.clip
@@ -113,11 +118,12 @@ class Gradients(Source):
             gradients = torch.empty((problem.workers, problem.dimension), dtype=theta.dtype, device=theta.device)
             messages = torch.zeros_like(gradients)
 
-            def finish(first: int, last: int, decay: float, sent: Any = messages, seen: Any = gradients) -> None:
-                send(sent[first:last], seen[first:last], theta, decay, 0.0, clip)
+            def finish(first: int, last: int, decay: float, own: Any = messages, seen: Any = gradients) -> None:
+                send(own[first:last], seen[first:last], theta, decay, 0.0, clip)
 
             problem.stochastic(theta, DISTANT + number, gradients, finish)
-            rows: Any = messages.numpy() if messages.device.type == "cpu" else messages
+            sent = on_server(messages)
+            rows: Any = sent.numpy() if sent.device.type == "cpu" else sent
             if not np.all(np.isfinite(rows)) if isinstance(rows, np.ndarray) else not bool(rows.isfinite().all()):
                 raise InputError(f"{self.label}: the gradients of round {number} are not finite")
             yield Round(rows[:m], tuple(range(m)), rows[m:])

@@ -1,13 +1,13 @@
 """Random families of honest vectors, each round an independent draw.
 
-gaussian        independent standard normal entries
-heavy-tailed    independent entries of Student's t with ``tail`` degrees of freedom
-clusters        normal vectors about one of ``k`` centres, which are ``distance`` apart from the origin
-line            one dimension, standard normal
-heterogeneous   worker i has a mean of its own, normal with standard deviation ``spread`` and the same in all
-                rounds, plus standard normal noise: what workers with different data send
-low-rank        normal vectors in a random subspace of dimension ``rank``, the same in all rounds, plus noise of
-                standard deviation ``noise``
+gaussian          independent standard normal entries
+heavy-tailed      independent entries of Student's t with ``tail`` degrees of freedom
+clusters          normal vectors about one of ``k`` centres, each at ``distance`` from the origin
+one-dimensional   standard normal numbers
+heterogeneous     worker i has a mean of its own, normal with standard deviation ``spread`` and the same in all
+                  rounds, plus standard normal noise: what workers with different data send
+low-rank          normal vectors in a random subspace of dimension ``rank``, the same in all rounds, plus noise of
+                  standard deviation ``noise``
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ class Family(Source):
 
     @property
     def dimension(self) -> int:
-        """As given; the line has one."""
-        return 1 if self.name == "line" else int(self["d"])
+        """As given, or one."""
+        return 1 if self.name == "one-dimensional" else int(self["d"])
 
     @property
     def fingerprint(self) -> str:
@@ -115,7 +115,7 @@ FAMILIES: dict[str, tuple[Draw, dict[str, float]]] = {
     "gaussian": (_gaussian, {"d": DIMENSION}),
     "heavy-tailed": (_heavy, {"d": DIMENSION, "tail": 2.5}),
     "clusters": (_clusters, {"d": DIMENSION, "k": 2, "distance": 5.0}),
-    "line": (_gaussian, {}),
+    "one-dimensional": (_gaussian, {}),
     "heterogeneous": (_heterogeneous, {"d": DIMENSION, "spread": 1.0}),
     "low-rank": (_low_rank, {"d": DIMENSION, "rank": 2, "noise": 0.0}),
 }

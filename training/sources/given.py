@@ -19,7 +19,8 @@ class Listed(Source):
 
     items: Sequence[Any]
     n: int
-    honest: tuple[int, ...] | None = None
+    given: tuple[int, ...] | None = None
+    """Who is honest in all rounds that do not say so themselves."""
     name: str = "rounds of the caller"
 
     independent = False
@@ -57,7 +58,7 @@ class Listed(Source):
     def _round(self, place: int) -> Round:
         if not len(self.items):
             raise InputError("there is no round")
-        return round_of(self.items[place], self.n, self.honest, place)
+        return round_of(self.items[place], self.n, self.given, place)
 
     def rounds(self, begin: int, end: int) -> Iterator[Round]:
         """As they are."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from kappaguard.rules.arrays import Array
+from kappaguard.rules.errors import InputError
 
 Report = Callable[[int, int], None]
 
@@ -63,6 +64,13 @@ class Source(ABC):
     def length(self) -> int | None:
         """How many rounds there are; None for as many as anybody wants."""
         return None
+
+    @property
+    def honest(self) -> tuple[int, ...] | None:
+        """The places of the honest vectors of a round, as the first one has them; None if nobody knows."""
+        for seen in self.rounds(0, 1):
+            return seen.honest
+        raise InputError(f"{self.label} has no round")
 
     @property
     @abstractmethod

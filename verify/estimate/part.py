@@ -177,9 +177,15 @@ class Part:
 
 
 def measure(
-    question: Question, source: Source, begin: int, end: int, stream: int = 0, capacity: int = CAPACITY
+    question: Question,
+    source: Source,
+    begin: int,
+    end: int,
+    stream: int = 0,
+    capacity: int = CAPACITY,
+    report: Callable[[int], None] = lambda done: None,
 ) -> Part:
-    """Every rule under every attack on rounds begin .. end - 1."""
+    """Every rule under every attack on rounds begin .. end - 1; ``report`` is told how many rounds are done."""
     look = Look(question, source)
     part = Part()
     options = {"capacity": capacity, "seed": question.seed, "stream": stream}
@@ -190,6 +196,7 @@ def measure(
                 part.effects[attack, subject.name] = Effect.fresh(question.n, question.f, **options)
     for number, batch in look.batches(begin, end):
         look.take(batch, number, part)
+        report(number + len(batch))
     part.subsets = look.subsets
     return part
 
@@ -209,15 +216,15 @@ class Look:
         self._sets: NDArray[np.int64] = np.empty((0, 0), dtype=np.int64)
 
     def batches(self, begin: int, end: int) -> Iterator[tuple[int, list[Round]]]:
-        """As many rounds at once as fit, with the number of the first."""
+        """As many rounds with the same honest set at once as fit, with the number of the first."""
         size = max(1, ENTRIES // max(1, self.question.n * self.source.dimension))
         batch: list[Round] = []
         first = begin
         for seen in self.source.rounds(begin, end):
-            batch.append(seen)
-            if len(batch) == size:
+            if batch and (len(batch) == size or seen.honest != batch[0].honest):
                 yield first, batch
-                first, batch = first + size, []
+                first, batch = first + len(batch), []
+            batch.append(seen)
         if batch:
             yield first, batch
 

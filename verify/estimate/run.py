@@ -62,7 +62,7 @@ def attacks_for(source: Source, asked: Sequence[str], n: int, f: int) -> tuple[s
     """The attacks to be tried; without any, the Byzantine vectors of the source, or else a usual one."""
     names = tuple(dict.fromkeys(name.strip() for text in asked for name in _split(text) if name.strip()))
     names = names or ((GIVEN,) if source.complete else (USUAL_ATTACK,))
-    honest = _honest_of(source)
+    honest = source.honest
     for name in names:
         if name == GIVEN and not source.complete:
             raise InputError(f"{source.label} has {source.workers} vectors a round and not n = {n}: name an attack")
@@ -93,19 +93,13 @@ def _split(text: str) -> Iterator[str]:
     yield name
 
 
-def _honest_of(source: Source) -> tuple[int, ...] | None:
-    for seen in source.rounds(0, 1):
-        return seen.honest
-    raise InputError(f"{source.label} has no round")
-
-
 def require_fit(source: Source, n: int, f: int) -> None:
     """The vectors of a round must be n, or n - f with an attack to come; and n - f of them honest."""
     if source.workers not in (n, n - f):
         raise InputError(
             f"{source.label} has {source.workers} vectors a round; needed are n = {n}, or {n - f} with an attack"
         )
-    honest = _honest_of(source)
+    honest = source.honest
     if honest is None:
         return
     if any(not 0 <= place < source.workers for place in honest) or len(set(honest)) != len(honest):
@@ -148,7 +142,9 @@ def run(
     whole: Part | None = None
     report(0, total)
     with ledger(store) if store is not None else nullcontext() as book:
-        for (begin, end), part in zip(bounds, _parts(question, ready, bounds, engine, book), strict=False):
+        for (begin, end), part in zip(
+            bounds, _parts(question, ready, bounds, engine, book, lambda done: report(done, total)), strict=False
+        ):
             seen = next(iter(part.ratios.values())).count
             if seen or whole is None:
                 whole = part if whole is None else whole.merge(part)
@@ -171,12 +167,17 @@ def _length(source: Source, rounds: int | None, until_width: float | None) -> in
 
 
 def _parts(
-    question: Question, source: Source, bounds: Sequence[tuple[int, int]], engine: Engine, book: Ledger | None
+    question: Question,
+    source: Source,
+    bounds: Sequence[tuple[int, int]],
+    engine: Engine,
+    book: Ledger | None,
+    report: Callable[[int], None],
 ) -> Iterator[Part]:
-    """The parts in order; those in the ledger are taken from there."""
+    """The parts in order; those in the ledger are taken from there. One process alone reports round by round."""
     keys = [_key(question, source, *ends) for ends in bounds] if book is not None else [""] * len(bounds)
     missing = [place for place, key in enumerate(keys) if book is None or key not in book]
-    work = partial(_measured, question, source)
+    work = partial(_measured, question, source, report=report if engine.here else None)
     items = [(place, *bounds[place]) for place in missing]
     fresh = _in_order(work, items, engine)
     try:
@@ -209,9 +210,11 @@ def _in_order(work: Callable[[Any], Part], items: Sequence[Any], engine: Engine)
             following += 1
 
 
-def _measured(question: Question, source: Source, item: tuple[int, int, int]) -> Part:
+def _measured(
+    question: Question, source: Source, item: tuple[int, int, int], report: Callable[[int], None] | None = None
+) -> Part:
     place, begin, end = item
-    return measure(question, source, begin, end, stream=place)
+    return measure(question, source, begin, end, stream=place, report=report or (lambda done: None))
 
 
 def _key(question: Question, source: Source, begin: int, end: int) -> str:

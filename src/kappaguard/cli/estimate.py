@@ -98,6 +98,8 @@ def estimate(
         key=key,
     )
     require_fit(found, n, f)
+    with counting("steps") as report:
+        found = found.prepared(report)
     question = Question(tuple(rules), n, f, attacks_for(found, attacks or (), n, f), criterion, seed, mixing)
     place = Engine(engine, _jobs(engine, jobs, address), address)
     try:
