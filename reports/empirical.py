@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -219,11 +220,17 @@ def main(folder: Path, stored: Sequence[Path]) -> None:
     """Write the data, the picture and the tables."""
     if stored:
         texts = [table_csv(_without_files(read_estimate(path))).splitlines() for path in stored]
-        write(folder / "empirical.csv", "\n".join([texts[0][0], *(line for text in texts for line in text[1:])]) + "\n")
+        lines = [texts[0][0], *(line for text in texts for line in text[1:])]
+        write(folder / "empirical.csv", re.sub(r"\d\.\d{7,}(e[-+]\d+)?|\d+\.\d{7,}", _rounded, "\n".join(lines)) + "\n")
     rows = rows_of((folder / "empirical.csv").read_text(encoding="utf-8"))
     write(folder / "empirical.svg", picture(rows))
     page = folder / "empirical.md"
     write(page, filled(page.read_text(encoding="utf-8"), rows))
+
+
+def _rounded(found: re.Match[str]) -> str:
+    """Six digits are enough for a table."""
+    return f"{float(found[0]):.6g}"
 
 
 def _without_files(data: dict[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,8 @@ import zipfile
 import numpy as np
 import pytest
 import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from kappaguard.rules.errors import InputError
 from kappaguard.training.build import build
@@ -265,10 +267,10 @@ def test_gradients_of_a_data_set_are_those_of_training():
     assert rounds[0].vectors.shape == (9, source.dimension)
     assert rounds[0].flipped.shape == (2, source.dimension)
     assert np.linalg.norm(rounds[0].vectors, axis=1).max() <= 0.5 * (1 + 1e-5)
-    settings = preset("digits").with_values(
+    wanted = preset("digits").with_values(
         {"alpha": 1.0, "clip": 0.5, "seed": 7, "momentum": 0.0, "rule": "average", "attack": "lf", "device": "cpu"}
     )
-    training = build(settings)
+    training = build(wanted)
     training.state.step = DISTANT - 1
     training.step()
     assert np.array_equal(training.state.messages.numpy()[:9], rounds[0].vectors)
@@ -333,3 +335,24 @@ def test_messages_of_a_run(tmp_path):
 def test_bad_names(name, words):
     with pytest.raises(InputError, match=words):
         list(source_named(name, N, F).rounds(0, 1))
+
+
+@pytest.mark.parametrize("kind", ["npy", "npz", "pt", "safetensors"])
+@given(data=st.data())
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_damaged_bytes_are_refused_or_harmless(tmp_path, kind, data):
+    """Whatever is changed in a file, reading it ends with rounds or with one line."""
+    content = bytearray(written(tmp_path, kind).read_bytes())
+    for _ in range(data.draw(st.integers(1, 4))):
+        # headers are at the ends
+        place = data.draw(st.integers(0, len(content) - 1) | st.integers(0, 200) | st.integers(-300, -1))
+        content[place : place + 1] = data.draw(st.binary(max_size=4))
+    (tmp_path / f"damaged.{kind}").write_bytes(bytes(content))
+    try:
+        for seen in File(str(tmp_path / f"damaged.{kind}"), n=N).rounds(0, 5):
+            assert seen.vectors.ndim == 2
+    except InputError as error:
+        refused = str(error)
+    else:
+        refused = ""
+    assert len(refused.splitlines()) <= 1

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from tokenize import TokenError
 from typing import IO, Any
 
 import numpy as np
@@ -201,6 +202,7 @@ _DAMAGE = (
         NotImplementedError,
     ),
     *(pickle.UnpicklingError, zipfile.BadZipFile, zlib.error, struct.error, OverflowError, RecursionError, SyntaxError),
+    *(TokenError, AssertionError, MemoryError, ImportError),
 )
 """What reading a file that is not what it says may raise."""
 
