@@ -42,8 +42,8 @@ def _estimate() -> dict[str, Any]:
     """What happens to the rules of the table on gradients; without torch or scikit-learn, on a random family."""
     from kappaguard.training.sources.names import source_named
     from kappaguard.verify.estimate.part import Question
+    from kappaguard.verify.estimate.results import as_results
     from kappaguard.verify.estimate.run import run
-    from kappaguard.verify.estimate.stored import as_results
 
     real = all(importlib.util.find_spec(name) is not None for name in ("torch", "sklearn"))
     name = GRADIENTS if real else FAMILY

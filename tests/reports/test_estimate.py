@@ -15,8 +15,8 @@ from kappaguard.reports.write import write_report
 from kappaguard.rules.errors import InputError
 from kappaguard.training.sources.names import source_named
 from kappaguard.verify.estimate.part import Question
+from kappaguard.verify.estimate.results import as_results
 from kappaguard.verify.estimate.run import run
-from kappaguard.verify.estimate.stored import as_results
 from tests.reports.example import HOSTILE, results
 
 

@@ -9,13 +9,13 @@ from typing import Any
 
 from kappaguard.rules.checks import require_count, require_minority
 from kappaguard.rules.errors import InputError
-from kappaguard.training.sources.given import Listed, Once
+from kappaguard.training.sources.caller import Listed, Once
 from kappaguard.training.sources.names import source_named
 from kappaguard.training.sources.source import Source
-from kappaguard.verify.estimate.keeping import input_of
 from kappaguard.verify.estimate.part import NOBODY, Question, Spec, part_size
 from kappaguard.verify.estimate.result import Estimate
 from kappaguard.verify.estimate.run import Engine, attacks_for, require_fit, run, silent
+from kappaguard.verify.estimate.witnesses import input_of
 
 
 def estimate(

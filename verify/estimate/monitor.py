@@ -36,7 +36,7 @@ from kappaguard.rules.checks import require_count, require_minority
 from kappaguard.rules.errors import InputError
 from kappaguard.rules.expression import evaluate
 from kappaguard.rules.subsets import worst_subset
-from kappaguard.verify.estimate.keeping import keep_vectors
+from kappaguard.verify.estimate.witnesses import keep_vectors
 from kappaguard.verify.rounding import LOST, tolerance_for
 
 SAMPLE = 4096

@@ -239,7 +239,7 @@ class Look:
                     x, subset = self.input(batch, attack, subject, number)
                     if subset is not None and shared is None:
                         shared = Scene(x, subset, self.criterion)
-                    scene = None if subset is None or shared is None else shared.beside(x)
+                    scene = None if subset is None or shared is None else shared.with_input(x)
                 rules = [subject.at(self.question.seed, 5, number + place) for place in range(len(batch))]
                 outputs = self._outputs(subject, rules, x)
                 seen = scene

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from kappaguard.verify.estimate.beside import Beside
 from kappaguard.verify.estimate.effect import Effect, sharp
 from kappaguard.verify.estimate.estimator import Estimator, Interval
+from kappaguard.verify.estimate.worst_case import WorstCase
 
 MEDIAN, HIGH = 0.5, 0.95
 BINS_PER_DECADE = 20
@@ -35,7 +35,7 @@ class Estimate:
     subsets: str
     independent: bool
     ratios: Estimator
-    beside: Beside = field(default_factory=Beside)
+    worst_case: WorstCase = field(default_factory=WorstCase)
     effect: Effect | None = None
     plain: str | None = None
     """The rule without mixing, which ``effect`` compares with."""
@@ -87,8 +87,8 @@ class Estimate:
 
     def to_json(self) -> dict[str, Any]:
         """Everything, as strict JSON can hold it."""
-        low, high = self.beside.reach(self.largest) if self.criterion == "trace" else (None, None)
-        of_coefficient = self.beside.reach_of_coefficient(self.largest) if self.criterion == "trace" else None
+        low, high = self.worst_case.reach(self.largest) if self.criterion == "trace" else (None, None)
+        of_coefficient = self.worst_case.reach_of_coefficient(self.largest) if self.criterion == "trace" else None
         found = {
             "rule": self.rule,
             "n": self.n,
@@ -107,9 +107,9 @@ class Estimate:
             "quantile_95": self._quantile(HIGH),
             "exceedance": self.exceedance,
             "sampled": not self.ratios.exact,
-            "lower": number(self.beside.lower),
-            "upper": number(self.beside.upper),
-            "coefficient": number(self.beside.coefficient),
+            "lower": number(self.worst_case.lower),
+            "upper": number(self.worst_case.upper),
+            "coefficient": number(self.worst_case.coefficient),
             "least_possible": self.f / (self.n - 2 * self.f),
             "reach_of_kappa": [number(low), number(high)],
             "reach_of_coefficient": number(of_coefficient),

@@ -24,9 +24,9 @@ from kappaguard.search.engines import Died, spread
 from kappaguard.search.ledger import Ledger, ledger
 from kappaguard.training.configuration import LABEL_FLIPPING
 from kappaguard.training.sources.source import Source
-from kappaguard.verify.estimate.beside import Beside, beside
 from kappaguard.verify.estimate.part import GIVEN, NOBODY, Part, Question, measure, part_size, subjects_of
 from kappaguard.verify.estimate.result import Estimate
+from kappaguard.verify.estimate.worst_case import WorstCase, worst_case_of
 from kappaguard.verify.sweep import digest
 
 ROUNDS = 200
@@ -132,7 +132,7 @@ def run(
     size = part_size(question, source)
     bounds = [(begin, min(begin + size, total)) for begin in range(0, total, size)]
     known = {
-        subject.name: beside(spec, subject.rule, question.n, question.f, worst_case=worst_case)
+        subject.name: worst_case_of(spec, subject.rule, question.n, question.f, worst_case=worst_case)
         for spec, subject in zip(question.specs, subjects, strict=True)
     }
 
@@ -237,7 +237,7 @@ def _key(question: Question, source: Source, begin: int, end: int) -> str:
     return json.dumps(about, sort_keys=True)
 
 
-def estimates(question: Question, source: Source, part: Part, known: dict[str, Beside]) -> list[Estimate]:
+def estimates(question: Question, source: Source, part: Part, known: dict[str, WorstCase]) -> list[Estimate]:
     """The results of a merged part."""
     found = []
     for attack in question.attacks:

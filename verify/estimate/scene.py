@@ -83,7 +83,7 @@ class Scene:
             inside = np.stack([_products(*pair) for pair in zip(self.honest, self.mean, strict=True)])
             return _about_subset(inside, range(len(self.subset)))
 
-    def beside(self, x: Array) -> Scene:
+    def with_input(self, x: Array) -> Scene:
         """Other Byzantine vectors with the same honest ones, at the same places: what is known of S stays known."""
         other = Scene(x, self.subset, self.criterion)
         known = {"_centre": self._centre, "mean": self.mean, "spread": self.spread}

@@ -12,10 +12,10 @@ from typing import Any
 
 from kappaguard.reports.dossier.plan import Plan
 from kappaguard.training.sources.names import source_named
-from kappaguard.verify.estimate.keeping import keep_largest
 from kappaguard.verify.estimate.part import Question
+from kappaguard.verify.estimate.results import as_results
 from kappaguard.verify.estimate.run import run
-from kappaguard.verify.estimate.stored import as_results
+from kappaguard.verify.estimate.witnesses import keep_largest
 
 SOURCE = "digits:alpha=1"
 ATTACKS = ("alie", "sf", "mimic")

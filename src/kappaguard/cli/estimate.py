@@ -81,8 +81,8 @@ def estimate(
     from kappaguard.rules.files import write
     from kappaguard.training.sources.names import source_named
     from kappaguard.verify.estimate.part import NOBODY, Question
+    from kappaguard.verify.estimate.results import as_results
     from kappaguard.verify.estimate.run import Engine, attacks_for, require_fit, run
-    from kappaguard.verify.estimate.stored import as_results
 
     _require_sizes(n, f, seed)
     everyone = list(attacks or ()) == [NOBODY]
@@ -163,7 +163,7 @@ def _list(text: str) -> tuple[int, ...]:
 
 def _kept(results: Sequence[Estimate], question: Question, source: Source, folder: Path) -> list[Estimate]:
     """With the inputs of the largest ratios written down: of a rule, under the attack that reached most."""
-    from kappaguard.verify.estimate.keeping import keep_largest
+    from kappaguard.verify.estimate.witnesses import keep_largest
 
     best: dict[str, Estimate] = {}
     for each in results:

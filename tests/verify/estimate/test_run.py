@@ -102,8 +102,8 @@ def test_no_ratio_exceeds_what_is_proved_and_nnm_keeps_its_lemma(source):
     rules = ("cwtm", "cwmed", "gm", "krum")
     results = run(Question(rules, N, F, ("alie", "sf", "mimic")), source_named(source, N, F), 30)
     for each in results:
-        if each.beside.upper is not None:
-            assert each.largest <= each.beside.upper * (1 + 1e-6), (each.rule, each.attack)
+        if each.worst_case.upper is not None:
+            assert each.largest <= each.worst_case.upper * (1 + 1e-6), (each.rule, each.attack)
         if each.mixer == "nnm":
             assert each.effect is not None
             assert each.effect.crossed == 0
@@ -254,8 +254,8 @@ def test_rules_of_the_caller_and_several_at_once():
     mean, krum = kg.estimate([lambda v: v.mean(axis=0), "krum"], x, f=F, honest=range(M))
     assert krum.largest == kg.estimate("krum", x, f=F, honest=range(M)).largest
     assert mean.largest == pytest.approx(max(naive_ratio(each.mean(axis=0), each[:M], "trace") for each in x))
-    assert krum.beside.upper is not None
-    assert mean.beside.upper is None
+    assert krum.worst_case.upper is not None
+    assert mean.worst_case.upper is None
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from kappaguard.verify.exact import exact
 
 
 @dataclass(frozen=True)
-class Beside:
+class WorstCase:
     """kappa* between ``lower`` and ``upper`` (None where nothing is known), and the claimed coefficient."""
 
     lower: float | None = None
@@ -39,7 +39,7 @@ def _part(largest: float, whole: float | None) -> float | None:
     return largest / whole
 
 
-def beside(spec: str | Callable[..., Any], rule: Any, n: int, f: int, *, worst_case: bool = True) -> Beside:
+def worst_case_of(spec: str | Callable[..., Any], rule: Any, n: int, f: int, *, worst_case: bool = True) -> WorstCase:
     """What is known of a rule at (n, f); without ``worst_case`` only the coefficient."""
     claim = rule.claim if isinstance(rule, Rule) else None
     coefficient = None
@@ -55,4 +55,4 @@ def beside(spec: str | Callable[..., Any], rule: Any, n: int, f: int, *, worst_c
             lower, upper = float(known.lower), None if known.upper is None else float(known.upper)
         except InputError:
             pass
-    return Beside(lower, upper, coefficient, None if claim is None else claim.expression)
+    return WorstCase(lower, upper, coefficient, None if claim is None else claim.expression)
