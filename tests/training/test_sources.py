@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from kappaguard.rules.errors import InputError
 from kappaguard.training.build import build
 from kappaguard.training.configuration import Configuration, preset
+from kappaguard.training.distributed.run import run_distributed
 from kappaguard.training.folder import Folder
 from kappaguard.training.run import run
 from kappaguard.training.sources.files import File
@@ -283,7 +284,7 @@ def test_gradients_of_a_data_set_are_those_of_training():
 
 
 def test_messages_of_a_run(tmp_path):
-    settings = Configuration().with_values(
+    wanted = Configuration().with_values(
         {
             "n": 7,
             "f": 2,
@@ -295,21 +296,23 @@ def test_messages_of_a_run(tmp_path):
             "evaluate_every": 0,
         }
     )
-    folder = Folder.create(tmp_path, "run", settings)
-    training = build(settings)
-    run(training, settings, folder)
+    folder = Folder.create(tmp_path, "run", wanted)
+    training = build(wanted)
+    run(training, wanted, folder)
     source = source_named(str(folder.path), 7, 2)
     assert isinstance(source, Messages)
     assert [path.name for path in source.steps] == ["step-00000003.npz", "step-00000006.npz", "step-00000009.npz"]
     rounds = list(source.rounds(0, 3))
     assert [each.honest for each in rounds] == [tuple(range(5))] * 3
     assert np.array_equal(rounds[-1].vectors, training.state.messages.numpy())
-    plain = settings.with_values({"keep_messages": 0})
-    assert plain.mark() == settings.mark()
+    plain = wanted.with_values({"keep_messages": 0})
+    assert plain.mark() == wanted.mark()
     other = Folder.create(tmp_path, "other", plain)
     run(build(plain), plain, other)
     with pytest.raises(InputError, match="--keep-messages"):
         list(source_named(str(other.path), 7, 2).rounds(0, 1))
+    with pytest.raises(InputError, match="one process"):
+        run_distributed(wanted, tmp_path, "spread")
     damage(source.steps[1], 200)
     with pytest.raises(InputError, match="damaged"):
         list(source_named(str(folder.path), 7, 2).rounds(0, 3))

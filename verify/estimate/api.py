@@ -57,6 +57,7 @@ def estimate(
     size = n if n is not None else source.workers
     require_minority("estimate", size, f)
     require_fit(source, size, f)
+    source = source.prepared()
     attacks = attacks_for(source, () if attack is None else (attack,), size, f)
     question = Question(specs, size, f, attacks, criterion, seed, mixing)
     results = run(
@@ -102,5 +103,5 @@ def _with_input(result: Estimate, question: Question, source: Source) -> Estimat
     if result.kept is not None or result.where is None or source.once:
         return result
     begin = result.where - result.where % part_size(question, source)
-    kept = input_of(question, source.prepared(), result.attack, result.rule, result.where, begin)
+    kept = input_of(question, source, result.attack, result.rule, result.where, begin)
     return replace(result, kept=kept)

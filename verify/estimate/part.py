@@ -237,7 +237,7 @@ class Look:
             for subject in self.subjects:
                 if scene is None or self._asks(attack):
                     x, subset = self.input(batch, attack, subject, number)
-                    if subset is not None and shared is None:
+                    if subset is not None and (shared is None or shared.subset != subset):
                         shared = Scene(x, subset, self.criterion)
                     scene = None if subset is None or shared is None else shared.with_input(x)
                 rules = [subject.at(self.question.seed, 5, number + place) for place in range(len(batch))]
@@ -278,7 +278,8 @@ class Look:
         n, f = self.question.n, self.question.f
         if attack in (GIVEN, NOBODY):
             honest = None if attack == NOBODY else batch[0].honest
-            return stacked([each.vectors for each in batch]), honest
+            known = honest is not None and len(honest) == n - f
+            return stacked([each.vectors for each in batch]), honest if known else None
         rows = []
         for place, each in enumerate(batch):
             honest_rows = each.vectors

@@ -71,6 +71,8 @@ def attacks_for(source: Source, asked: Sequence[str], n: int, f: int) -> tuple[s
         if name in (GIVEN, LABEL_FLIPPING, NOBODY):
             continue
         attack_named(name, (LABEL_FLIPPING, NOBODY, GIVEN))
+        if honest is not None and len(honest) != n - f:
+            raise InputError(f"{source.label}: {len(honest)} workers are honest, and an attack needs n - f = {n - f}")
         if honest is None:
             raise InputError(
                 f"{source.label} does not say who is honest, so that nobody can attack: --honest 0-{n - f - 1}"

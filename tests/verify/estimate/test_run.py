@@ -249,6 +249,27 @@ def test_the_honest_set_may_change_from_round_to_round():
         assert kg.estimate("cwtm", stream, f=F).ratios.sample == pytest.approx(sorted(expected))
 
 
+def test_given_and_attacking_vectors_side_by_side(tmp_path):
+    """The honest ones stand elsewhere in the file than under an attack, which puts them first."""
+    x = np.random.default_rng(3).standard_normal((6, N, 4))
+    np.savez(tmp_path / "a.npz", x=x, honest=np.arange(F, N))
+    given, attacked = kg.estimate("cwtm", tmp_path / "a.npz", n=N, f=F, attack="given,sf")
+    rule = kg.rule("cwtm", f=F)
+    assert given.ratios.sample == pytest.approx(sorted(naive_ratio(rule(each), each[F:], "trace") for each in x))
+    together = [np.concatenate([each[F:], attack_named("sf")(each[F:], F)]) for each in x]
+    assert attacked.ratios.sample == pytest.approx(
+        sorted(naive_ratio(rule(each), each[:M], "trace") for each in together)
+    )
+
+
+def test_if_all_workers_are_honest_the_worst_set_counts():
+    x = np.random.default_rng(4).standard_normal((5, N, 3))
+    everybody, unknown = (kg.estimate("cwtm", x, f=F, honest=honest) for honest in (range(N), None))
+    assert everybody.largest == unknown.largest
+    with pytest.raises(InputError, match="an attack needs"):
+        kg.estimate("cwtm", x, f=F, honest=range(N), attack="sf")
+
+
 def test_rules_of_the_caller_and_several_at_once():
     x = np.random.default_rng(1).standard_normal((12, N, 4))
     mean, krum = kg.estimate([lambda v: v.mean(axis=0), "krum"], x, f=F, honest=range(M))
