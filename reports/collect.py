@@ -18,7 +18,7 @@ SEARCHED = ("krum", "mda", "nnm+krum")
 EVALUATIONS = 20_000
 ESTIMATED = ("cwtm", "cwmed", "gm", "krum", "multikrum", "meamed")
 GRADIENTS, FAMILY = "digits:alpha=1", "heterogeneous:d=50,spread=3"
-ATTACKS, ROUNDS = ("alie", "sf"), 40
+ATTACKS, ROUNDS = ("alie", "sf"), 25
 DRAWN_AT = (N, F)
 VISIBLE = 1e-3
 """A relative improvement that a picture can show."""
