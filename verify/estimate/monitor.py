@@ -137,10 +137,12 @@ class Monitor:
 
     def __call__(self, vectors: Any, output: Any) -> Observation:
         """Look at one round; an alarm is logged or raised, and returned."""
-        x, aggregate = _matrix(vectors), _vector(output)
-        if tuple(x.shape) != (self.n, len(aggregate)):
+        x, aggregate = _rows(vectors), _vector(output)
+        sizes = {len(row) for row in x} if isinstance(x, list) else {x.shape[1]}
+        if len(x) != self.n or sizes != {len(aggregate)}:
+            shown = ", ".join(map(str, sorted(sizes)))
             raise InputError(
-                f"n = {self.n} vectors are expected, got shape {tuple(x.shape)} and an output of {len(aggregate)}"
+                f"n = {self.n} vectors are expected, got {len(x)} of {shown} numbers and an output of {len(aggregate)}"
             )
         number, self.rounds = self.rounds, self.rounds + 1
         found = self._look(x, aggregate, number)
@@ -151,7 +153,7 @@ class Monitor:
         return found
 
     def _look(self, x: Array, output: Array, number: int) -> Observation:
-        whole = self.sample is None or x.shape[1] <= 2 * self.sample
+        whole = self.sample is None or len(output) <= 2 * self.sample
         if not whole:
             part = self._sampled(x, output)
             if _holds_for_every_set(part, self.n - self.f, self.claim * SUSPICIOUS):
@@ -159,7 +161,8 @@ class Monitor:
             seen = _climbed(part, self.n - self.f)
             if seen < self.claim * SUSPICIOUS:
                 return Observation(number, False, self.claim, seen, whole=False)
-        points, aggregate = _numpy(x), _numpy(output)
+        points = np.stack([_numpy(row) for row in x]) if isinstance(x, list) else _numpy(x)
+        aggregate = _numpy(output)
         if whole and np.all(np.isfinite(aggregate)) and self._proved(points, aggregate):
             return Observation(number, False, self.claim, proved=True)
         return self._judged(points, aggregate, number)
@@ -182,14 +185,19 @@ class Monitor:
     def _sampled(self, x: Array, output: Array) -> NDArray[Any]:
         """x_i - output on blocks of coordinates that are spread evenly from a random place on."""
         count = self.sample // WIDTH if self.sample else 1
-        stride = x.shape[1] // count
-        base = int(self._generator.integers(x.shape[1] - count * stride + 1))
+        stride = len(output) // count
+        base = int(self._generator.integers(len(output) - count * stride + 1))
         inside = int(self._generator.integers(stride - WIDTH + 1))
         columns = slice(base, base + count * stride)
-        block = x[:, columns].reshape(self.n, count, stride)[:, :, inside : inside + WIDTH]
-        centre = output[columns].reshape(count, stride)[:, inside : inside + WIDTH]
+
+        def blocks(rows: Array) -> NDArray[Any]:
+            shape = (*rows.shape[:-1], count, stride)
+            chosen = rows[..., columns].reshape(shape)[..., inside : inside + WIDTH]
+            return _numpy(chosen).reshape(*rows.shape[:-1], -1)
+
+        sampled = np.stack([blocks(row) for row in x]) if isinstance(x, list) else blocks(x)
         with np.errstate(over="ignore", invalid="ignore"):
-            return _numpy(block - centre).reshape(self.n, -1)
+            return np.asarray(sampled - blocks(output))
 
     def _judged(self, x: NDArray[Any], output: NDArray[Any], number: int) -> Observation:
         """All coordinates, the worst set that is found, and rounding allowed for."""
@@ -309,11 +317,13 @@ def _claimed(claim: str | float, n: int, f: int) -> float:
     return value
 
 
-def _matrix(vectors: Any) -> Array:
-    """One (n, d) array or tensor, of whatever a round is handed as."""
+def _rows(vectors: Any) -> Array:
+    """One (n, d) array or tensor, or a list of n vectors, of whatever a round is handed as, without a copy."""
     if hasattr(vectors, "ndim") and vectors.ndim == 2:
         return vectors.detach() if hasattr(vectors, "detach") else vectors
-    return np.stack([_numpy(_vector(each)) for each in vectors])
+    if not isinstance(vectors, Iterable):
+        raise InputError(f"a round is an array or a list of updates, and not {type(vectors).__name__}")
+    return [_vector(each) for each in vectors]
 
 
 def _vector(update: Any) -> Array:

@@ -106,7 +106,10 @@ def test_a_broken_server_is_seen_with_long_vectors_too(monitor, d):
     assert watch(x, x.mean(axis=0)).violated
     assert watch(torch.from_numpy(x), torch.from_numpy(x).mean(dim=0)).violated
     assert watch(x, np.full(d, np.nan, dtype=np.float32)).violated
-    assert (watch.rounds, len(watch.alarms)) == (4, 3)
+    assert watch([torch.from_numpy(row) for row in x], torch.from_numpy(x.mean(axis=0))).violated
+    assert watch(list(x), torch.from_numpy(x.mean(axis=0))).violated
+    assert not watch([torch.from_numpy(row) for row in x], kg.rule("krum", f=F)(x)).violated
+    assert (watch.rounds, len(watch.alarms)) == (7, 5)
 
 
 def test_what_the_sample_does_not_see_is_no_alarm_and_what_it_suspects_is_looked_at(monitor):
@@ -209,6 +212,8 @@ def test_updates_in_the_forms_that_frameworks_have(monitor):
         lambda folder: kg.Monitor(5, 1, 1.0)(np.zeros((5, 2)), np.zeros(3)),
         lambda folder: kg.Monitor(5, 1, 1.0)(np.zeros((5, 2), dtype=complex), np.zeros(2)),
         lambda folder: kg.Monitor(5, 1, 1.0)(np.zeros((5, 2)), 3),
+        lambda folder: kg.Monitor(5, 1, 1.0)(3, np.zeros(2)),
+        lambda folder: kg.Monitor(5, 1, 1.0)([np.zeros(2)] * 4 + [np.zeros(3)], np.zeros(2)),
     ],
 )
 def test_refusals(tmp_path, call):
