@@ -166,22 +166,26 @@ def attacks(rows: Sequence[Row]) -> list[str]:
 
 
 def rounds(rows: Sequence[Row]) -> list[str]:
-    """How many rounds were run of what."""
-    seen: dict[tuple[str, int], set[str]] = {}
+    """How many rounds were run of what, on which streams."""
+    seen: dict[tuple[str, str, int], list[str]] = {}
     for row in rows:
-        rule = row["rule"].rpartition("+")[2]
-        seen.setdefault(
-            (f"{rule if rule == 'smea' else 'all rules but smea'}, {row['attack']}", int(row["inputs"])), set()
-        ).add(row["source"])
-    merged: dict[tuple[str, int, int], list[str]] = {}
-    for (words, count), sources in seen.items():
-        group, _, attack = words.rpartition(", ")
-        merged.setdefault((group, count, len(sources)), []).append(attack)
+        group = "smea" if row["rule"].rpartition("+")[2] == "smea" else "all rules but smea"
+        streams = seen.setdefault((group, row["attack"], int(row["inputs"])), [])
+        if row["source"] not in streams:
+            streams.append(row["source"])
+    merged: dict[tuple[str, int, tuple[str, ...]], list[str]] = {}
+    for (group, attack, count), streams in seen.items():
+        merged.setdefault((group, count, tuple(streams)), []).append(attack)
+    everywhere = len(SPLITS) * len(POINTS)
     lines = [
-        [group, ", ".join(names), str(count), f"{streams} of {len(SPLITS) * len(POINTS)}"]
+        [group, ", ".join(names), str(count), "all" if len(streams) == everywhere else ", ".join(map(_stream, streams))]
         for (group, count, streams), names in merged.items()
     ]
     return markdown_table(["rules", "attacks", "rounds", "streams"], lines)
+
+
+def _stream(name: str) -> str:
+    return f"`{name.removeprefix('mnist:')}`"
 
 
 def markdown_table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> list[str]:
