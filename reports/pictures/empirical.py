@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kappaguard.reports.pictures.figure import COLOURS, INK, figure_with_axes, finite, label, legend, svg_text
+from kappaguard.reports.pictures.figure import COLOURS, INK, figure_with_axes, finite, label, svg_text
 
 OFFSETS = (-0.27, -0.09, 0.09, 0.27)
 
@@ -52,7 +52,7 @@ def study(
     for index, name in enumerate(names):
         last.plot([], [], color=COLOURS[index], linewidth=2.4, label=label(name))
     last.plot([], [], color=INK, linewidth=1.6, label=label("kappa*"))
-    legend(last, loc="upper right")
+    figure.legend(*last.get_legend_handles_labels(), loc="outside lower center", ncols=5, frameon=False, labelcolor=INK)
     return svg_text(figure)
 
 
