@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -15,6 +16,9 @@ from kappaguard.verify.lower import search
 
 SEARCHED = ("krum", "mda", "nnm+krum")
 EVALUATIONS = 20_000
+ESTIMATED = ("cwtm", "cwmed", "gm", "krum", "multikrum", "meamed")
+GRADIENTS, FAMILY = "digits:alpha=1", "heterogeneous:d=50,spread=3"
+ATTACKS, ROUNDS = ("alie", "sf"), 25
 DRAWN_AT = (N, F)
 VISIBLE = 1e-3
 """A relative improvement that a picture can show."""
@@ -30,7 +34,26 @@ def collect(results: Mapping[str, Any], folder: Path, report: Report = lambda do
         "kappa": kappa,
         "drawings": drawings(results["claims"], kappa, folder),
         "searches": [] if results["effort"] == "quick" else _searches(kappa),
+        "estimates": [] if results["effort"] == "quick" else [_estimate()],
     }
+
+
+def _estimate() -> dict[str, Any]:
+    """What happens to the rules of the table on gradients; without torch or scikit-learn, on a random family."""
+    from kappaguard.training.sources.names import source_named
+    from kappaguard.verify.estimate.part import Question
+    from kappaguard.verify.estimate.results import as_results
+    from kappaguard.verify.estimate.run import run
+
+    real = all(importlib.util.find_spec(name) is not None for name in ("torch", "sklearn"))
+    name = GRADIENTS if real else FAMILY
+    question = Question(ESTIMATED, N, F, ATTACKS)
+    results = run(question, source_named(name, N, F), ROUNDS)
+    attacks = ",".join(ATTACKS)
+    command = (
+        f"kappaguard estimate {' '.join(ESTIMATED)} -n {N} -f {F} --from {name} --attack {attacks} --rounds {ROUNDS}"
+    )
+    return as_results(results, command)
 
 
 def drawings(claims: Sequence[Mapping[str, Any]], kappa: Sequence[Mapping[str, Any]], folder: Path) -> list[Any]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from kappaguard.reports.bounds import lower_shown, upper_shown
 from kappaguard.reports.dossier.escape import code, escaped, table
+from kappaguard.reports.estimate import HEADINGS, row
 from kappaguard.reports.highlights import highlights
 from kappaguard.reports.page import shown, tables
 from kappaguard.reports.rates import FLOORS, SLOPES, floor_rows, slope_rows
@@ -48,6 +49,8 @@ def _document(results: Mapping[str, Any], changes: Sequence[str] | None, *, deta
     lines += ["", "## What stands out", "", *(_highlight(each) for each in highlights(claims, kappa))]
     for caption, rows in tables(kappa):
         lines += ["", f"## {caption}", "", *table(list(KAPPA), [_kappa(each) for each in rows])]
+    for each in results.get("estimates", []):
+        lines += _happens(each)
     lines += _rates(results.get("rates"))
     lines += ["", "## Claims", "", f"One of them again: {code(verify_command(results['effort'], 'NAME'))}.", ""]
     lines += table(list(CLAIMS), [_claim(each) for each in claims])
@@ -99,6 +102,18 @@ def _rates(rates: Mapping[str, Any] | None) -> list[str]:
     for headings, rows in ((SLOPES, slope_rows(rates)), (FLOORS, floor_rows(rates))):
         found += [*table(list(headings), [list(map(escaped, row)) for row in rows]), ""]
     return found[:-1]
+
+
+def _happens(data: Mapping[str, Any]) -> list[str]:
+    """The rules themselves, under the attack that reaches most; all is in index.html."""
+    best: dict[str, Mapping[str, Any]] = {}
+    for each in data["estimates"]:
+        if each["rule"] not in best or float(each["largest"]) > float(best[each["rule"]]["largest"]):
+            best[each["rule"]] = each
+    title = f"## What happens on {escaped(data['source'])}, n = {data['n']}, f = {data['f']}"
+    rows = [list(map(escaped, row(each))) for each in best.values()]
+    about = f"{code(data['command'])}, the attack that reaches most."
+    return ["", title, "", about, "", *table(list(map(escaped, HEADINGS)), rows)]
 
 
 def _section(claim: Mapping[str, Any]) -> list[str]:

@@ -8,7 +8,9 @@ from importlib.resources import files
 from typing import Any
 
 from kappaguard.reports.bounds import lower_shown, upper_shown
+from kappaguard.reports.estimate import HEADINGS, MIXING_HEADINGS, mixing_row, notes, row
 from kappaguard.reports.highlights import highlights
+from kappaguard.reports.pictures.estimate import distributions
 from kappaguard.reports.pictures.figure import Picture
 from kappaguard.reports.pictures.kappa import curves, tightness
 from kappaguard.reports.pictures.traces import traces
@@ -36,7 +38,7 @@ def page(results: Mapping[str, Any], changes: Sequence[str] | None = None) -> st
     template = environment.from_string(folder.joinpath("index.html.j2").read_text(encoding="utf-8"))
     claims = told(results)
     kappa = [{"proof": None, "expression": None, **each} for each in results.get("kappa", [])]
-    filled = {"drawings": [], "runs": [], "rates": None, **results, "claims": claims, "kappa": kappa}
+    filled = {"drawings": [], "runs": [], "rates": None, "estimates": [], **results, "claims": claims, "kappa": kappa}
     return template.render(
         results=filled,
         paper={"title": TITLE, "authors": AUTHORS, "venue": VENUE},
@@ -50,6 +52,7 @@ def page(results: Mapping[str, Any], changes: Sequence[str] | None = None) -> st
         tables=tables(kappa),
         pictures=pictures_of_kappa(filled),
         searched=[each for each in [traces(results.get("searches", []))] if each],
+        happens=[_happens(each) for each in filled["estimates"]],
         trained=pictures_of_training(filled),
         style=Markup(folder.joinpath("style.css").read_text(encoding="utf-8")),
         script=Markup(folder.joinpath("viewer.js").read_text(encoding="utf-8")),
@@ -76,6 +79,21 @@ def pictures_of_training(results: Mapping[str, Any]) -> list[Picture]:
     """Those for which there are data."""
     found = [runs(results["runs"]), rates(results["rates"]), floors(results["rates"])]
     return [each for each in found if each is not None]
+
+
+def _happens(data: Mapping[str, Any]) -> dict[str, Any]:
+    """One stored estimate: its picture and its tables."""
+    entries = data["estimates"]
+    mixed = [each for each in entries if each["mixing"] is not None]
+    return {
+        "title": f"{data['source']}, n = {data['n']}, f = {data['f']}",
+        "picture": distributions(data),
+        "headings": HEADINGS,
+        "rows": [row(each) for each in entries],
+        "mixing_headings": MIXING_HEADINGS,
+        "mixing_rows": [mixing_row(each) for each in mixed],
+        "notes": notes(data),
+    }
 
 
 def shown(value: object) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from kappaguard.reports.estimate import read_estimate
 from kappaguard.reports.rates import read
 from kappaguard.rules.errors import InputError
 from kappaguard.training.configuration import Configuration, preset, presets
@@ -16,10 +17,14 @@ from kappaguard.training.folder import Folder
 from kappaguard.training.idle import why_idle
 
 
-def with_training(results: Mapping[str, Any], runs: Sequence[Path], rates: Path | None) -> dict[str, Any]:
-    """The results with these runs and rates; what they had of either stays where none is named."""
+def with_training(
+    results: Mapping[str, Any], runs: Sequence[Path], rates: Path | None, estimates: Sequence[Path] = ()
+) -> dict[str, Any]:
+    """The results with these runs, rates and estimates; what they had of any stays where none is named."""
+    shown = {"estimates": [read_estimate(path) for path in estimates]} if estimates else {}
     return {
         **results,
+        **shown,
         "runs": [stored_run(path) for path in runs] if runs else results.get("runs", []),
         "rates": results.get("rates") if rates is None else read(rates),
     }
@@ -46,7 +51,11 @@ def stored_run(path: Path) -> dict[str, Any]:
 
 def train_command(configuration: Configuration) -> str:
     """The shortest command with these settings: a preset, and what differs from it. Where it ran does not matter."""
-    given = {key: value for key, value in configuration.to_json().items() if key not in ("device", "data_dir")}
+    given = {
+        key: value
+        for key, value in configuration.to_json().items()
+        if key not in ("device", "data_dir", "keep_messages")
+    }
     commands = []
     for name in presets():
         usual = preset(name).to_json()

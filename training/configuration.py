@@ -55,6 +55,8 @@ class Configuration:
     measure: str = "light"
     """``light``: what the messages tell; ``full``: also the exact gradients, at the price of a pass over all data."""
     measure_every: int = 10
+    keep_messages: int = 0
+    """Every so many steps what the workers sent is kept in the run's folder, compressed; 0 for never."""
     dimension: int = 20
     """Of quadratics, as are the next five."""
     smoothness: float = 1.0
@@ -94,8 +96,9 @@ class Configuration:
         return asdict(self)
 
     def mark(self) -> str:
-        """A short hash of all that the run depends on; where the data are and what computes may change."""
-        values = {key: value for key, value in self.to_json().items() if key not in ("data_dir", "device")}
+        """A short hash of all that the run depends on; where data are, what computes and what is kept may change."""
+        aside = ("data_dir", "device", "keep_messages")
+        values = {key: value for key, value in self.to_json().items() if key not in aside}
         return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:16]
 
 
@@ -108,8 +111,11 @@ def _check_type(name: str, value: Any, kind: str) -> None:
         raise InputError(f"{name} must be of type {expected}, got {value!r}")
 
 
+_LEAST = {"n": 1, "f": 0, "steps": 1, "batch": 1, "seed": 0, "evaluate_every": 0, "samples": 0, "keep_messages": 0}
+
+
 def _check_numbers(given: Configuration) -> None:
-    for name, least in {"n": 1, "f": 0, "steps": 1, "batch": 1, "seed": 0, "evaluate_every": 0, "samples": 0}.items():
+    for name, least in _LEAST.items():
         require_count(getattr(given, name), least, name)
     for name in ("n", "steps", "batch", "samples", "evaluate_every", "measure_every", "dimension"):
         if getattr(given, name) >= 2**31:

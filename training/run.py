@@ -16,6 +16,7 @@ from kappaguard.training.folder import Folder
 from kappaguard.training.interrupts import held_back
 from kappaguard.training.messages import Diverged
 from kappaguard.training.problem import Known, Problem
+from kappaguard.training.sources.folder import keep_messages
 from kappaguard.training.strict import finite, largest
 
 SECONDS_BETWEEN_CHECKPOINTS = 30.0
@@ -91,6 +92,8 @@ def run(
             while state.step < configuration.steps:
                 whole = False
                 tell(training.step())
+                if folder is not None and configuration.keep_messages and state.step % configuration.keep_messages == 0:
+                    keep_messages(folder.path, state.step, state.messages, configuration.honest)
                 every = configuration.evaluate_every
                 if every and (state.step % every == 0 or state.step == configuration.steps):
                     tell(evaluated(training))

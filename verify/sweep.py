@@ -37,11 +37,11 @@ class Cell:
     @property
     def key(self) -> str:
         """All that the result depends on, as a text: the request, our version, and the file of a rule that has one."""
-        about = {**asdict(self), "version": kappaguard.__version__, "source": _digest(self.rule)}
+        about = {**asdict(self), "version": kappaguard.__version__, "source": digest(self.rule)}
         return json.dumps(about, sort_keys=True)
 
 
-def _digest(rule: str) -> str | None:
+def digest(rule: str) -> str | None:
     """A hash of the files and modules that the rule's name mentions; None for built-in names."""
     digest = hashlib.sha256()
     for stage in split_pipeline(rule):

@@ -7,11 +7,16 @@ from typing import Any
 
 import kappaguard
 from kappaguard.reports.bounds import lower_shown
-from kappaguard.reports.dossier.escape import escaped, table
+from kappaguard.reports.dossier.escape import code, escaped, table
 from kappaguard.reports.dossier.plan import Plan
 from kappaguard.reports.dossier.verdict import verdict
+from kappaguard.reports.estimate import HEADINGS, MIXING_HEADINGS, mixing_row
+from kappaguard.reports.estimate import row as estimate_row
 
 Data = dict[str, Any]
+PLACES = range(7)
+SEEN = HEADINGS[: len(PLACES)]
+"""What an estimate says without the worst case, which the dossier has of its own."""
 
 
 def page(plan: Plan, data: dict[str, Data], failed: dict[str, str], seconds: float) -> str:
@@ -109,6 +114,26 @@ def _mixing(data: Data) -> list[str]:
     return [about, "", *table(["rule", "kappa* >=", "witness"], rows)]
 
 
+def _happens(data: Data) -> list[str]:
+    entries = data["estimates"]
+    kept = data["largest"]
+    about = (
+        f"What happens on gradients of {escaped(data['source'])}, beside what can happen (above):"
+        f" {entries[0]['inputs']} rounds under each attack, all rules on the same ones. {code(data['command'])}"
+    )
+    if kept["witness"]:
+        about += f" The input of the rule's largest ratio: [file](witnesses/{kept['witness']})."
+    lines = [
+        about,
+        "",
+        *table(
+            list(map(escaped, SEEN)), [[escaped(estimate_row(each)[place]) for place in PLACES] for each in entries]
+        ),
+    ]
+    mixed = [list(map(escaped, mixing_row(each))) for each in entries if each["mixing"] is not None]
+    return [*lines, "", *table(list(map(escaped, MIXING_HEADINGS)), mixed)] if mixed else lines
+
+
 def _training(data: Data) -> list[str]:
     def cell(run: Data) -> str:
         if run["status"] != "finished" or run["accuracy"] is None:
@@ -138,6 +163,7 @@ PARTS: dict[str, tuple[str, Callable[[Data], list[str]]]] = {
     "breakdown": ("Breakdown point", _breakdown),
     "dimension": ("Growth with d", _dimension),
     "mixing": ("With and without NNM and Bucketing", _mixing),
+    "happens": ("What happens, beside what can happen", _happens),
     "training": ("Under attack in training", _training),
     "cost": ("Cost", _cost),
 }

@@ -48,6 +48,8 @@ def _sentences(plan: Plan, data: dict[str, dict[str, Any]]) -> Iterator[str]:
         yield from _growth(data["dimension"]["rows"])
     if "mixing" in data:
         yield from _mixed(data["mixing"]["rows"])
+    if "happens" in data:
+        yield from _happening(plan, data["happens"], best)
     if "training" in data:
         yield from _trained(data["training"])
     if "cost" in data:
@@ -96,6 +98,19 @@ def _mixed(rows: list[dict[str, Any]]) -> Iterator[str]:
 
 def _short(row: dict[str, Any]) -> str:
     return lower_shown(row["lower"], 4)
+
+
+def _happening(plan: Plan, data: dict[str, Any], best: dict[str, Any] | None) -> Iterator[str]:
+    own = [each for each in data["estimates"] if each["rule"] == plan.rule]
+    most = max(own, key=lambda each: float(each["largest"]))
+    found = (
+        f"On gradients of {escaped(data['source'])}: a ratio of at most {float(most['largest']):.4g} ({most['attack']})"
+    )
+    if best is None or best["lower"] == "inf" or not size(best):
+        yield f"{found} in {most['inputs']} rounds."
+    else:
+        part = 100 * float(most["largest"]) / size(best)
+        yield f"{found} in {most['inputs']} rounds, {part:.2g} % of the largest found."
 
 
 def _trained(data: dict[str, Any]) -> Iterator[str]:

@@ -12,17 +12,23 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from kappaguard.rules.names import rule
+    from kappaguard.verify.estimate.api import estimate
+    from kappaguard.verify.estimate.estimator import Estimator
+    from kappaguard.verify.estimate.monitor import Monitor
     from kappaguard.verify.exact import exact
     from kappaguard.verify.guard import assert_robust, check
     from kappaguard.verify.lower import search
 
 __version__ = "0.1.0"
 
-__all__ = ["__version__", "assert_robust", "check", "exact", "rule", "search"]
+__all__ = ["Estimator", "Monitor", "__version__", "assert_robust", "check", "estimate", "exact", "rule", "search"]
 
 _HOMES = {
+    "Estimator": "kappaguard.verify.estimate.estimator",
+    "Monitor": "kappaguard.verify.estimate.monitor",
     "assert_robust": "kappaguard.verify.guard",
     "check": "kappaguard.verify.guard",
+    "estimate": "kappaguard.verify.estimate.api",
     "exact": "kappaguard.verify.exact",
     "rule": "kappaguard.rules.names",
 }

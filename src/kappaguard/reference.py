@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import io
+import re
 import sys
 from collections.abc import Callable
 from contextlib import redirect_stdout
@@ -16,7 +17,7 @@ from typing import Any
 import kappaguard
 from kappaguard.rules.files import write
 
-PUBLIC = ("rule", "exact", "search", "check", "assert_robust")
+PUBLIC = ("rule", "exact", "search", "check", "assert_robust", "estimate", "Estimator", "Monitor")
 WIDTH = "100"
 
 
@@ -29,10 +30,30 @@ def reference() -> str:
     lines += ["## Python", "", "`import kappaguard as kg`", ""]
     for name in PUBLIC:
         function = _function(name)
-        signature = str(inspect.signature(function)).replace("kappaguard.", "")
-        lines += [f"### kg.{name}", "", "```text", f"{name}{signature}", "```", ""]
+        lines += [f"### kg.{name}", "", "```text", f"{name}{_signature(function)}", "```", ""]
         lines += [inspect.getdoc(function) or "", ""]
+        for method, what in _methods(function):
+            lines += [f"- `{method}`: {(inspect.getdoc(what) or '').partition(chr(10))[0]}"]
+        lines += [""] if _methods(function) else []
     return "\n".join(lines)
+
+
+def _signature(function: Callable[..., Any]) -> str:
+    # a default that is a function has an address in it, which is another one every time
+    return re.sub(r"<function [^>]*>", "...", str(inspect.signature(function)).replace("kappaguard.", ""))
+
+
+def _methods(function: Callable[..., Any]) -> list[tuple[str, Any]]:
+    """The public methods and properties of a class, in the order of the code."""
+    found: list[tuple[str, Any]] = []
+    for name, value in vars(function).items() if inspect.isclass(function) else ():
+        if isinstance(value, property):
+            found.append((name, value))
+        elif not name.startswith("_") and (inspect.isfunction(value) or isinstance(value, classmethod)):
+            plain = value.__func__ if isinstance(value, classmethod) else value
+            names = [each for each in inspect.signature(plain).parameters if each not in ("self", "cls")]
+            found.append((f"{name}({', '.join(names)})", plain))
+    return found
 
 
 def commands() -> list[str]:

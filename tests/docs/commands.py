@@ -30,6 +30,7 @@ instead of a cluster (tests/verify/test_sweep.py has the engines), digits instea
 all."""
 
 LONG = {
+    r"kappaguard (estimate|train --preset) .*(mnist:|cifar-10.*foe)": "needs the data: elsewhere on digits",
     r"kappaguard stress": "half a minute at the least: tests/reports/test_dossier.py runs a short one",
     r"kappaguard reproduce (?!theorem|rates)": "needs MNIST, and hours: tests/training/ runs small ones",
     r"kappaguard (reproduce |.*--)rates": "minutes: tests/reports/test_rates.py measures fewer and shows them",

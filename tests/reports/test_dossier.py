@@ -14,10 +14,11 @@ from kappaguard.reports.dossier.escape import escaped
 from kappaguard.reports.dossier.page import page
 from kappaguard.reports.dossier.plan import Plan, plan_from_json
 from kappaguard.reports.dossier.run import stress
-from kappaguard.reports.dossier.sections import SECTIONS, training
+from kappaguard.reports.dossier.sections import SECTIONS, happens, training
 from kappaguard.reports.dossier.sections.cost import _exponent
 from kappaguard.reports.dossier.sections.grid import _slope, best_rule, cells
 from kappaguard.reports.dossier.verdict import verdict
+from kappaguard.reports.results import validate
 from kappaguard.rules.errors import InputError
 from kappaguard.rules.witness import load
 from kappaguard.verify.coefficients import OURS
@@ -48,8 +49,8 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_one_command_one_folder(folder, capsys, monkeypatch):
-    # training has a test of its own
-    sections = tuple(name for name in SECTIONS if name != "training")
+    # training and what happens on gradients have tests of their own
+    sections = tuple(name for name in SECTIONS if name not in ("training", "happens"))
     monkeypatch.setattr("kappaguard.reports.dossier.run.SECTIONS", sections)
     status = main(["stress", "mine.py:trimmed", "-n", "7", "-f", "2", "--budget", "0.1", "--out", "dossier"])
     output = capsys.readouterr().out
@@ -72,6 +73,27 @@ def test_one_command_one_folder(folder, capsys, monkeypatch):
     for name in re.findall(r"\(witnesses/([^)]+)\)", text):
         assert (folder / "dossier" / "witnesses" / name).is_file()
     assert text.startswith("# Dossier of mine.py:trimmed\n\n- Sound")
+
+
+def test_what_happens_beside_what_can(folder, monkeypatch):
+    monkeypatch.setattr(happens, "MOST_ROUNDS", 5)
+    plan = Plan("mine.py:trimmed", 7, 2, witnesses=str(folder / "witnesses"))
+    data = json.loads(json.dumps(happens.compute(plan), allow_nan=False))
+    validate(data, "estimates")
+    rules = {each["rule"] for each in data["estimates"]}
+    assert rules == {"mine.py:trimmed", "nnm+mine.py:trimmed", "bucketing+mine.py:trimmed"}
+    own = [each for each in data["estimates"] if each["rule"] == "mine.py:trimmed"]
+    # the trimmed mean attains f/(n-2f) and no more
+    assert all(0 < each["largest"] <= 2 / 3 for each in own)
+    assert (folder / "witnesses" / data["largest"]["witness"]).is_file()
+    text = page(plan, {"happens": data}, {}, 1.0)
+    assert "What happens, beside what can happen" in text
+    assert "a ratio of at most" in text
+    best = {"n": 7, "f": 2, "lower": 2 / 3, "witness": "a.json", "d": 1}
+    (line,) = [
+        line for line in verdict(plan, {"happens": data, "dimension": {"rows": [best]}}, {}) if "gradients" in line
+    ]
+    assert "% of the largest found" in line
 
 
 def test_training_under_attack(monkeypatch):

@@ -34,6 +34,8 @@ def run_distributed(
 
     ``created`` is told, in process 0, of a new folder.
     """
+    if configuration.keep_messages:
+        raise InputError("messages are kept by runs of one process: leave out --keep-messages, or torchrun")
     group = join(device_named(configuration.device).type)
     try:
         training = DistributedTraining.of(*parts_of(configuration), group)

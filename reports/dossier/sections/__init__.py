@@ -8,7 +8,7 @@ from typing import Any
 
 from kappaguard.reports.dossier.plan import Plan
 
-SECTIONS = ("health", "grid", "breakdown", "dimension", "mixing", "training", "cost")
+SECTIONS = ("health", "grid", "breakdown", "dimension", "mixing", "happens", "training", "cost")
 """In the order of the page; the last is timed, and runs when nothing else does."""
 GRACE = 60.0
 

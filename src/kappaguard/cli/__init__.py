@@ -14,6 +14,7 @@ import typer
 
 from kappaguard import __version__
 from kappaguard.cli.check import check
+from kappaguard.cli.estimate import estimate
 from kappaguard.cli.exact import exact
 from kappaguard.cli.recipe import recipe
 from kappaguard.cli.replay import replay
@@ -34,6 +35,7 @@ _ClickError = cast(type[Exception], typer.BadParameter.__mro__[2])
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 app.command()(check)
+app.command()(estimate)
 app.command()(exact)
 app.command()(recipe)
 app.command()(replay)

@@ -55,6 +55,9 @@ def train(
     evaluate_every: Annotated[int | None, _option("--evaluate-every", text="Steps between tests.")] = None,
     measure: Annotated[str | None, _option("--measure", text="none, light or full.")] = None,
     measure_every: Annotated[int | None, _option("--measure-every", text="Steps between measurements.")] = None,
+    keep_messages: Annotated[
+        int | None, _option("--keep-messages", text="Keep what the workers send every so many steps, for estimate.")
+    ] = None,
     dimension: Annotated[int | None, _option("--dimension", text="Of quadratics.")] = None,
     smoothness: Annotated[float | None, _option("--smoothness", text="L of quadratics.")] = None,
     assumed_smoothness: Annotated[

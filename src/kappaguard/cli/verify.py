@@ -33,6 +33,10 @@ def verify(
     rates: Annotated[
         Path | None, typer.Option("--rates", metavar="FILE", help="What `kappaguard reproduce rates` stored, to show.")
     ] = None,
+    estimates: Annotated[
+        list[Path] | None,
+        typer.Option("--estimate", metavar="FILE", help="What `kappaguard estimate --json` printed; several times."),
+    ] = None,
     only: Annotated[
         list[str] | None,
         typer.Option("--only", metavar="CLAIM", help="Only this claim, computed anew, no report; several times."),
@@ -54,7 +58,7 @@ def verify(
     every = claims()
     if only:
         return _some(every, only, effort)
-    shown = with_training({}, runs or (), rates)
+    shown = with_training({}, runs or (), rates, estimates or ())
     outcomes: list[Outcome] = []
     try:
         require_ours(out)

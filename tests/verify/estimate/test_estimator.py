@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kappaguard.rules.errors import InputError
-from kappaguard.verify.estimators import Estimator, kappa_hat, kappa_hat_squared
+from kappaguard.verify.estimate.estimator import Estimator, kappa_hat, kappa_hat_squared
 
 ratios = st.lists(st.floats(0, 1e9) | st.just(math.inf), min_size=1, max_size=60)
 
@@ -20,6 +21,11 @@ def filled(values, **options):
     estimator = Estimator(**options)
     estimator.update(values)
     return estimator
+
+
+def kept(estimator):
+    """Keys and values, in order."""
+    return sorted(zip(estimator._keys.tolist(), estimator._values.tolist(), strict=True))
 
 
 @given(ratios, st.floats(0, 1))
@@ -49,7 +55,7 @@ def test_the_sample_of_a_long_stream_is_uniform():
     counts = np.zeros(10)
     for seed in range(60):
         estimator = filled(np.arange(1000.0), capacity=100, seed=seed)
-        counts += np.histogram([value for _, value in estimator._kept], bins=10, range=(0, 1000))[0]
+        counts += np.histogram(estimator.sample, bins=10, range=(0, 1000))[0]
     assert counts.sum() == 6000
     assert ((counts - 600) ** 2 / 600).sum() < 44.8
 
@@ -63,13 +69,22 @@ def test_merging(first, second, capacity):
     assert both.maximum == max(first + second)
     assert (first + second).index(both.maximum) == both.where
     # the kept ones are those with the smallest keys of all
-    keys = sorted((*one._kept, *two._kept), reverse=True)[:capacity]
-    assert sorted(both._kept) == sorted(keys)
+    assert kept(both) == sorted((*kept(one), *kept(two)))[:capacity]
     assert one.count == len(first)
     swapped = two.merge(one)
-    assert sorted(swapped._kept) == sorted(both._kept)
+    assert kept(swapped) == kept(both)
     if both.exact:
         assert both.quantile(0.5) == filled(first + second).quantile(0.5)
+
+
+@given(ratios, ratios, st.integers(1, 40))
+@settings(deadline=None)
+def test_what_was_written_merges_like_what_was_not(first, second, capacity):
+    one, two = filled(first, capacity=capacity, stream=1), filled(second, capacity=capacity, stream=2)
+    again = Estimator.from_json(json.loads(json.dumps(one.to_json(), allow_nan=False)))
+    assert again.summary() == one.summary()
+    both, plain = again.merge(two), one.merge(two)
+    assert (both.summary(), both.where, kept(both)) == (plain.summary(), plain.where, kept(plain))
 
 
 def test_merging_with_nothing():

@@ -1,4 +1,4 @@
-"""Empirical kappa: what a stream of inputs (a training run, a data set of gradients, a random family) shows.
+"""Running maximum and quantiles of a stream of ratios, in bounded memory, with intervals that assume no distribution.
 
 Every ratio is a lower bound on kappa*; their distribution says what happens, not what can happen. Whoever wants the
 worst case must search for it.
@@ -14,17 +14,19 @@ ratios; ``Summary.root`` turns what it says into statements about kappa-hat, whi
 
 from __future__ import annotations
 
-import heapq
 import math
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kappaguard.rules.arrays import Array, as_array, namespace
 from kappaguard.rules.errors import InputError
 from kappaguard.rules.ratio import ratio
 
 CAPACITY = 10_000
+CONFIDENCE = 0.95
 
 
 def kappa_hat_squared(output: Array, honest: Array) -> Array:
@@ -90,27 +92,27 @@ class Estimator:
         self.maximum = 0.0
         self.where: int | None = None
         self._generator = np.random.default_rng((seed, stream))
-        # a heap whose first item is the one to go next: keys are negated
-        self._kept: list[tuple[float, float]] = []
+        self._keys: NDArray[np.float64] = np.empty(0)
+        self._values: NDArray[np.float64] = np.empty(0)
 
     def update(self, ratios: Array) -> None:
         """Take in one ratio, or an array of them in order. NaN is refused."""
-        values = np.atleast_1d(
-            np.asarray(ratios if not hasattr(ratios, "detach") else ratios.detach().cpu(), dtype=float)
-        )
+        values = np.asarray(ratios if not hasattr(ratios, "detach") else ratios.detach().cpu(), dtype=float).ravel()
         if np.any(np.isnan(values)) or np.any(values < 0):
             raise InputError("a ratio must be a number >= 0")
-        for value in values.ravel().tolist():
-            if self.where is None or value > self.maximum:
-                self.maximum, self.where = value, self.count
-            self.count += 1
-            self._keep(-float(self._generator.random()), value)
+        if not len(values):
+            return
+        first = int(np.argmax(values))
+        if self.where is None or values[first] > self.maximum:
+            self.maximum, self.where = float(values[first]), self.count + first
+        self.count += len(values)
+        self._keep(self._generator.random(len(values)), values)
 
-    def _keep(self, key: float, value: float) -> None:
-        if len(self._kept) < self.capacity:
-            heapq.heappush(self._kept, (key, value))
-        else:
-            heapq.heappushpop(self._kept, (key, value))
+    def _keep(self, keys: NDArray[np.float64], values: NDArray[np.float64]) -> None:
+        self._keys, self._values = np.concatenate([self._keys, keys]), np.concatenate([self._values, values])
+        if len(self._keys) > self.capacity:
+            smallest = np.argpartition(self._keys, self.capacity - 1)[: self.capacity]
+            self._keys, self._values = self._keys[smallest], self._values[smallest]
 
     def merge(self, other: Estimator) -> Estimator:
         """The estimator of both streams, this one first; both stay as they are."""
@@ -126,21 +128,29 @@ class Estimator:
         first = other.where is None or (self.where is not None and self.maximum >= other.maximum)
         merged.maximum = max(self.maximum, other.maximum)
         merged.where = self.where if first or other.where is None else self.count + other.where
-        for key, value in (*self._kept, *other._kept):
-            merged._keep(key, value)
+        merged._keep(np.concatenate([self._keys, other._keys]), np.concatenate([self._values, other._values]))
         return merged
+
+    @property
+    def sample(self) -> NDArray[np.float64]:
+        """The ratios that are held, in increasing order: all of them, or a uniform sample."""
+        return np.sort(self._values)
 
     @property
     def exact(self) -> bool:
         """Whether quantiles are those of all ratios, not of a sample."""
         return self.count <= self.capacity
 
+    def share_above(self, level: float) -> float:
+        """The share of the ratios (of the sample) that exceed a level."""
+        return float(np.mean(self._values > level)) if len(self._values) else 0.0
+
     def quantile(self, level: float) -> float:
         """The smallest ratio that at least a share ``level`` of all (of the sample) do not exceed."""
         ordered = self._ordered(level)
-        return ordered[max(0, math.ceil(level * len(ordered) - 1e-12) - 1)]
+        return float(ordered[max(0, math.ceil(level * len(ordered) - 1e-12) - 1)])
 
-    def interval(self, level: float, confidence: float = 0.95) -> Interval:
+    def interval(self, level: float, confidence: float = CONFIDENCE) -> Interval:
         """A distribution-free confidence interval for the quantile of the distribution behind the stream.
 
         Between order statistics: if q is the quantile of N independent draws, the number of draws below q is at most
@@ -158,11 +168,11 @@ class Estimator:
         below = int(binom.ppf(tail, size, level))
         below = below if binom.cdf(below - 1, size, level) <= tail else below - 1
         above = int(binom.isf(tail, size, level)) + 1
-        low = ordered[below - 1] if below >= 1 else 0.0
-        high = ordered[above - 1] if above <= size else math.inf
+        low = float(ordered[below - 1]) if below >= 1 else 0.0
+        high = float(ordered[above - 1]) if above <= size else math.inf
         return Interval(low, high, confidence)
 
-    def exceedance(self, confidence: float = 0.95) -> float:
+    def exceedance(self, confidence: float = CONFIDENCE) -> float:
         """With this confidence, a further independent ratio exceeds the maximum with at most this probability.
 
         If that probability were p or more, N draws would all stay below with probability at most (1 - p)^N; for 95%
@@ -172,7 +182,7 @@ class Estimator:
             raise InputError(f"the confidence must be between 0 and 1, got {confidence}")
         return float(-math.expm1(math.log1p(-confidence) / self.count)) if self.count else 1.0
 
-    def summary(self, level: float = 0.95, confidence: float = 0.95) -> Summary:
+    def summary(self, level: float = 0.95, confidence: float = CONFIDENCE) -> Summary:
         """Everything at once."""
         return Summary(
             self.count,
@@ -184,9 +194,37 @@ class Estimator:
             self.exact,
         )
 
-    def _ordered(self, level: float) -> list[float]:
+    def to_json(self) -> dict[str, Any]:
+        """All that a later merge needs, as JSON can hold it; what it saw stays, what it would draw next does not."""
+        return {
+            "capacity": self.capacity,
+            "seed": self.seed,
+            "streams": sorted(self.streams),
+            "count": self.count,
+            "maximum": _number(self.maximum),
+            "where": self.where,
+            "keys": self._keys.tolist(),
+            "values": [_number(value) for value in self._values.tolist()],
+        }
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Estimator:
+        """The estimator that ``to_json`` wrote, to be merged or asked."""
+        found = cls(data["capacity"], data["seed"], min(data["streams"]))
+        found.streams = frozenset(data["streams"])
+        found._generator = np.random.default_rng((found.seed, *sorted(found.streams), data["count"]))
+        found.count, found.where = data["count"], data["where"]
+        found.maximum = float(data["maximum"])
+        found._keep(np.array(data["keys"], dtype=float), np.array([float(value) for value in data["values"]]))
+        return found
+
+    def _ordered(self, level: float) -> NDArray[np.float64]:
         if not 0 <= level <= 1:
             raise InputError(f"the level of a quantile must be between 0 and 1, got {level}")
-        if not self._kept:
+        if not len(self._values):
             raise InputError("no ratio has been seen yet")
-        return sorted(value for _, value in self._kept)
+        return self.sample
+
+
+def _number(value: float) -> float | str:
+    return value if math.isfinite(value) else "inf"
