@@ -240,10 +240,10 @@ def _by_tree(seen: _Seen, recipe: Recipe, label: str, progress: Progress | None,
     starts = [] if seen.rule.trusted is not None else [_honest_first(seen.best)]
     finder = Search(recipe, f, ratio_of(pivot_first(recipe), f), starts)
     tree = finder.run(Limits(nodes), progress)
-    for value, x in sorted(tree.candidates, key=lambda each: -each[0]):
-        if float(seen.best.lower) >= value * (1 - RELATIVE_GAP / 4):
+    for ratio, x in sorted(tree.candidates, key=lambda each: -each[0]):
+        if float(seen.best.lower) >= ratio * (1 - RELATIVE_GAP / 4):
             break
-        seen.judge_floats(x, value)
+        seen.judge_floats(x, ratio)
     if seen.best.lower == math.inf or not math.isfinite(tree.upper):
         return Upper(None, programs=tree.programs)
     value, text = certified(finder, label, float(seen.best.lower))

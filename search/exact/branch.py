@@ -237,8 +237,8 @@ class Search:
         """
         names = [*node.names(), *entry.cuts]
         forms = [node.form(name) for name in names]
-        point = polished(node.space, node.error, node.variance, forms, Solution(entry.bound, point)).point
-        assert point is not None
+        better = polished(node.space, node.error, node.variance, forms, Solution(entry.bound, point)).point
+        point = point if better is None else better
         for _ in range(CUT_ROUNDS):
             inside = towards_interior(node, names, point)
             fresh = [name for name in node.cuts(inside) if name not in names]
