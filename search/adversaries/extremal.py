@@ -16,7 +16,7 @@ from kappaguard.search.adversaries.base import Adversary
 from kappaguard.search.adversaries.structured import arrangements
 from kappaguard.search.arena import Arena, Floats
 from kappaguard.search.exact.known import known_inputs
-from kappaguard.search.exact.variants import variants, worst_input
+from kappaguard.search.exact.variants import variants, worst_inputs
 
 PROGRAM = 50
 """What the programs of a recipe cost, in evaluations."""
@@ -41,8 +41,7 @@ class Extremal(Adversary):
         yield
         for _, recipe in variants(n, f):
             arena.spend(PROGRAM)
-            found = worst_input(recipe, f)
-            if found is not None:
+            for found in worst_inputs(recipe, f):
                 _try(arena, found)
             yield
 

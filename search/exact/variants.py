@@ -31,6 +31,11 @@ def variants(n: int, f: int) -> Iterator[tuple[str, Recipe]]:
 
 
 @lru_cache(maxsize=512)
-def worst_input(recipe: Recipe, f: int) -> Floats | None:
-    """The input with the largest ratio that the programs of a recipe lead to, the honest vectors first."""
-    return Search(recipe, f, ratio_of(recipe, f)).run(Limits(NODES)).best
+def worst_inputs(recipe: Recipe, f: int) -> tuple[Floats, ...]:
+    """Inputs with about the largest ratio that the programs of a recipe lead to, the honest vectors first.
+
+    The worst one lies on ties, which another implementation may decide otherwise; those further inside do not.
+    """
+    tree = Search(recipe, f, ratio_of(recipe, f)).run(Limits(NODES))
+    ranked = [x for _, x in sorted(tree.candidates, key=lambda each: -each[0])]
+    return tuple(ranked[place] for place in sorted({0, len(ranked) // 2, len(ranked) - 1}) if ranked)
