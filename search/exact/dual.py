@@ -8,7 +8,6 @@ that survives rounding to rationals.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -17,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kappaguard.search.exact.forms import Form
+from kappaguard.search.exact.solvers import SOLVERS, NoAnswer, solve
 
 BITS = 48
 INWARD = (*(10.0 ** (exponent / 2) for exponent in range(-24, 0)), 1.0)
@@ -25,7 +25,7 @@ MARGIN = 2.0**-42
 """The depth inside the feasible set that rounding to ``BITS`` places cannot use up."""
 
 
-PRECISE = {"CLARABEL": {"tol_gap_abs": 1e-13, "tol_gap_rel": 1e-13, "tol_feas": 1e-13}}
+PRECISE: dict[str, dict[str, Any]] = {"CLARABEL": {"tol_gap_abs": 1e-13, "tol_gap_rel": 1e-13, "tol_feas": 1e-13}}
 """Settings under which a solver goes to the end of its precision. It may then call its result inaccurate, which does
 not matter: what counts is whether the rounded multipliers prove something."""
 
@@ -48,20 +48,34 @@ class Proof:
     multipliers: tuple[Fraction, ...]
 
 
-def prove(cell: Cell, *, solver: str = "CLARABEL") -> Proof:
-    """A kappa next to the least one, with multipliers that prove it."""
+def prove(cell: Cell, *, solver: str | None = None) -> Proof:
+    """A kappa next to the least one, with multipliers that prove it; of any solver, or a given one."""
     if not np.any(cell.error.matrix):
         return Proof(Fraction(0), (Fraction(0),) * len(cell.inequalities))
     numbers = _Numbers(cell)
-    program = _by_clarabel if solver == "CLARABEL" else _by_cvxpy
-    best = program(numbers, None, solver)
-    inside = program(numbers, 2 * float(best[0]) + 1, solver)
-    for step in INWARD:
-        point = (1 - step) * best + step * inside
-        if numbers.depth(point) >= MARGIN:
+    for name in SOLVERS if solver is None else (solver,):
+        point = _feasible(numbers, name)
+        if point is not None:
             break
+    else:
+        raise NoAnswer("no solver has a point inside the feasible set of a cell")
     multipliers = zip(point[1:], numbers.units, strict=True)
     return Proof(rational(point[0]), tuple(rational(value) / unit for value, unit in multipliers))
+
+
+def _feasible(numbers: _Numbers, solver: str) -> NDArray[np.float64] | None:
+    """The best point of a solver, pulled inside until rounding cannot spoil it; None if the solver has none."""
+    program = _by_clarabel if solver == "CLARABEL" else _by_cvxpy
+    try:
+        best = program(numbers, None, solver)
+        inside = program(numbers, 2 * float(best[0]) + 1, solver)
+    except NoAnswer:
+        return None
+    for step in INWARD:
+        point: NDArray[np.float64] = (1 - step) * best + step * inside
+        if np.all(np.isfinite(point)) and numbers.depth(point) >= MARGIN:
+            return point
+    return None
 
 
 def rational(value: float) -> Fraction:
@@ -69,7 +83,7 @@ def rational(value: float) -> Fraction:
     return Fraction(round(value * 2**BITS), 2**BITS)
 
 
-def worst_case(cell: Cell, *, solver: str = "CLARABEL") -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def worst_case(cell: Cell, *, solver: str | None = None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The other side of the program: the means and scatters of an input with the largest ratio on the cell.
 
     It maximises E(X) over Gram matrices X of the means and scatters, with V(X) = 1 and, for some nu >= 0,
@@ -204,7 +218,5 @@ def _by_cvxpy(numbers: _Numbers, limit: float | None, solver: str) -> NDArray[np
     return found
 
 
-def _solve(problem: Any, solver: str) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        problem.solve(solver=solver, **PRECISE.get(solver, {}))
+def _solve(problem: Any, solver: str | None) -> None:
+    solve(problem, solver, PRECISE, enough=("optimal", "optimal_inaccurate"))

@@ -65,6 +65,7 @@ def run(capsys, *arguments):
         (["mine.py:bad", "-n", "7", "-f", "2", "--claim", "100"], 1, "refuted"),
     ],
 )
+@pytest.mark.solver
 def test_verdicts_and_exit_codes(project, capsys, arguments, status, verdict):
     found, output, complaint = run(capsys, *arguments, "--json", "--seed", "3")
     assert (found, complaint) == (status, "")
@@ -117,6 +118,7 @@ def test_the_table_the_matrix_and_the_path(project, capsys):
     ],
 )
 @pytest.mark.parametrize("as_json", [False, True])
+@pytest.mark.solver
 def test_a_wrong_request_is_one_line(project, capsys, arguments, said, as_json):
     status, output, complaint = run(capsys, *arguments, *(["--json"] if as_json else []))
     assert status == 2

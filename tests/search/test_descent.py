@@ -10,6 +10,8 @@ import pytest
 
 from kappaguard.search.exact.descent import Descent, _interpolation
 
+pytestmark = pytest.mark.solver
+
 SOLVERS = ("CLARABEL", "SCS")
 
 

@@ -18,6 +18,8 @@ from kappaguard.verify.certified import krum, mda, multikrum, ordered
 from kappaguard.verify.certified.rejected import Rejected
 from kappaguard.verify.checker import check
 
+pytestmark = pytest.mark.solver
+
 RULES = ["cwtm", "cwmed", "meamed", "gm", "krum", "mda", "multikrum", "nnm+mda"]
 
 

@@ -27,6 +27,8 @@ from kappaguard.verify.store import keep, stored
 from .finders import forbidden_finder, lying_finder, no_finder, random_finder
 from .health import rules
 
+pytestmark = pytest.mark.solver
+
 
 def ordered(folder, finder=random_finder, **changes):
     inquiry = Inquiry(**{"rule": "krum", "n": 5, "f": 1, "claim": "1", **changes})

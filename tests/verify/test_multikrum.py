@@ -18,6 +18,8 @@ from kappaguard.verify.checker import check
 from kappaguard.verify.coefficients import MULTIKRUM_NARROW
 from kappaguard.verify.replay import replay
 
+pytestmark = pytest.mark.solver
+
 SMALL = [(n, f) for n in range(3, 10) for f in range(1, (n - 1) // 2 + 1)]
 NARROW = [(7, 3), (9, 4), (17, 8)]
 LARGE = [(10, 4), (13, 5), (16, 1), (16, 7), (17, 4), (17, 8)]

@@ -12,6 +12,8 @@ from kappaguard.verify.certified.rejected import Rejected
 from kappaguard.verify.checker import check
 from kappaguard.verify.replay import replay
 
+pytestmark = pytest.mark.solver
+
 PAIRS = [(3, 1), (5, 2), (6, 2), (7, 3), (9, 4), (11, 3)]
 
 

@@ -22,6 +22,8 @@ from kappaguard.verify.claims.algebra import StepFails
 from kappaguard.verify.claims.claim import Claim, Effort, Finding
 from kappaguard.verify.performance.run import from_json, replay
 
+pytestmark = pytest.mark.solver
+
 CLAIMS: dict[str, Claim] = {
     claim.name: claim
     for module in (aggregation_error, byzantine_lower_bound, dgd_convergence, dshb_convergence, momentum_drift)

@@ -115,6 +115,7 @@ def test_the_time_that_is_allowed_follows_the_budget():
     assert Limits(2.5).deadline(Inquiry("krum", 5, 1, budget=7.0)) == 2.5
 
 
+@pytest.mark.solver
 def test_apart_and_here_say_the_same():
     here = check("krum", 7, 2, 1, witnesses=None, apart=False)
     there = check("krum", 7, 2, 1, witnesses=None, apart=True)
