@@ -1,5 +1,5 @@
-"""What holds for all tests: they do not know whether a workflow, or a shell in the background, runs them, and those that
-ask a conic solver say so."""
+"""What holds for all tests: they do not know whether a workflow, or a shell in the background, runs them, and whether
+one asks a conic solver is marked."""
 
 from __future__ import annotations
 

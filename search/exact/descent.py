@@ -32,12 +32,11 @@ E and D.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kappaguard.search.exact.solvers import solve
+from kappaguard.search.exact.conic import Program, packed, solve, unpacked
 
 Floats = NDArray[np.float64]
 
@@ -91,57 +90,57 @@ class Descent:
         fixed: tuple[float, float] | None = None,
         price: float | None = None,
     ) -> Estimate:
-        import cvxpy as typed
-
-        cvxpy: Any = typed  # its own types know neither sum nor multiply
         count = self.steps
         erring = fixed is None or fixed[0] > 0
         size = 2 * count if erring else count
-        gram = cvxpy.Variable((size, size), PSD=True)
-        losses = cvxpy.Variable(count)
-        error, gap = cvxpy.Variable(nonneg=True), cvxpy.Variable(nonneg=True)
         basis = np.eye(size)
         gradients, aggregates = basis[:count], basis[-count:]
         points = -self.step * np.vstack([np.zeros(size), np.cumsum(aggregates, axis=0)[:-1]])
+        # the variables: the packed Gram matrix, then these
+        losses, (error, gap) = np.eye(count + 2)[:count], np.eye(count + 2)[count:]
 
-        def form(matrix: Floats) -> Any:
-            return cvxpy.sum(cvxpy.multiply(gram, (matrix + matrix.T) / 2))
+        def row(matrix: Floats, others: Floats | float = 0.0) -> Floats:
+            """<matrix, Gram> + others . (losses, error, gap)."""
+            return np.concatenate([packed((matrix + matrix.T) / 2), others + np.zeros(count + 2)])
 
-        def square(vector: Floats) -> Any:
-            return form(np.outer(vector, vector))
-
-        constraints = [losses[0] <= gap]
+        nothing = np.zeros((size, size))
+        below = [row(nothing, losses[0] - gap), row(nothing, -error), row(nothing, -gap)]
         for i in range(count):
-            constraints.append(losses[i] >= square(gradients[i]) / 2)
+            below.append(row(np.outer(gradients[i], gradients[i]) / 2, -losses[i]))
             if erring:
-                constraints.append(square(aggregates[i] - gradients[i]) <= error)
-            constraints += [
-                losses[i] >= losses[j] + form(_interpolation(gradients, points, i, j)) for j in range(count) if j != i
-            ]
+                away = aggregates[i] - gradients[i]
+                below.append(row(np.outer(away, away), -error))
+            others = (j for j in range(count) if j != i)
+            below += [row(_interpolation(gradients, points, i, j), losses[j] - losses[i]) for j in others]
         if self.output is None:
-            objective = sum(square(gradient) for gradient in gradients) / count
+            objective = row(gradients.T @ gradients / count)
         else:
             chosen = self.output - 1
-            objective = square(gradients[chosen])
-            constraints += [square(aggregates[chosen]) <= square(aggregates[i]) for i in range(count) if i != chosen]
+            objective = row(np.outer(gradients[chosen], gradients[chosen]))
+            least = np.outer(aggregates[chosen], aggregates[chosen])
+            below += [row(least - np.outer(each, each)) for i, each in enumerate(aggregates) if i != chosen]
         if weights is not None:
-            constraints.append(weights[0] * error + weights[1] * gap / count == 1)
+            equal, values = [row(nothing, weights[0] * error + weights[1] / count * gap)], [1.0]
         elif fixed is not None:
-            constraints += [error == fixed[0], gap == fixed[1]]
+            equal, values = [row(nothing, error), row(nothing, gap)], [*fixed]
         else:
-            constraints.append(gap == count)
-            objective = objective - price * error
-        problem = cvxpy.Problem(cvxpy.Maximize(objective), constraints)
-        status = solve(problem, solver)
-        vectors = _factor(np.asarray(gram.value, dtype=float))
+            equal, values = [row(nothing, gap)], [float(count)]
+            objective = objective - row(nothing, (price or 0.0) * error)
+        inner = len(packed(nothing))
+        semidefinite = np.hstack([-np.eye(inner), np.zeros((inner, count + 2))])
+        matrix = np.vstack([*equal, *below, semidefinite])
+        right = np.concatenate([values, np.zeros(len(below) + inner)])
+        found = solve(Program(-objective, matrix, right, len(equal), len(below), size), solver)
+        vectors = _factor(unpacked(found.point[:inner], size))
+        rest = found.point[inner:]
         return Estimate(
-            float(problem.value),
-            float(np.asarray(error.value, dtype=float)),
-            float(np.asarray(gap.value, dtype=float)),
+            float(objective @ found.point),
+            float(rest[-2]),
+            float(rest[-1]),
             vectors[:count],
             vectors[-count:],
-            np.asarray(losses.value, dtype=float),
-            status,
+            rest[:count],
+            found.status,
         )
 
 

@@ -10,13 +10,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kappaguard.search.exact.conic import (
+    INACCURATE,
+    OPTIMAL,
+    SOLVERS,
+    NoAnswer,
+    Program,
+    Solution,
+    packed,
+    solve,
+    unpacked,
+)
 from kappaguard.search.exact.forms import Form
-from kappaguard.search.exact.solvers import SOLVERS, NoAnswer, solve
 
 BITS = 48
 INWARD = (*(10.0 ** (exponent / 2) for exponent in range(-24, 0)), 1.0)
@@ -25,9 +34,9 @@ MARGIN = 2.0**-42
 """The depth inside the feasible set that rounding to ``BITS`` places cannot use up."""
 
 
-PRECISE: dict[str, dict[str, Any]] = {"CLARABEL": {"tol_gap_abs": 1e-13, "tol_gap_rel": 1e-13, "tol_feas": 1e-13}}
-"""Settings under which a solver goes to the end of its precision. It may then call its result inaccurate, which does
-not matter: what counts is whether the rounded multipliers prove something."""
+PRECISE = 1e-13
+"""The tolerance with which a solver goes to the end of its precision. It may then call its result inaccurate, which
+does not matter: what counts is whether the rounded multipliers prove something."""
 
 
 @dataclass(frozen=True)
@@ -65,10 +74,9 @@ def prove(cell: Cell, *, solver: str | None = None) -> Proof:
 
 def _feasible(numbers: _Numbers, solver: str) -> NDArray[np.float64] | None:
     """The best point of a solver, pulled inside until rounding cannot spoil it; None if the solver has none."""
-    program = _by_clarabel if solver == "CLARABEL" else _by_cvxpy
     try:
-        best = program(numbers, None, solver)
-        inside = program(numbers, 2 * float(best[0]) + 1, solver)
+        best = _point(numbers, None, solver)
+        inside = _point(numbers, 2 * float(best[0]) + 1, solver)
     except NoAnswer:
         return None
     for step in INWARD:
@@ -87,31 +95,18 @@ def worst_case(cell: Cell, *, solver: str | None = None) -> tuple[NDArray[np.flo
     """The other side of the program: the means and scatters of an input with the largest ratio on the cell.
 
     It maximises E(X) over Gram matrices X of the means and scatters, with V(X) = 1 and, for some nu >= 0,
-    g_k(X) + sum_l nu_l limits_lk >= 0. The means are rows of coordinates that sum to zero.
+    g_k(X) + sum_l nu_l limits_lk >= 0: X and the scatters are the multipliers of the program for the least kappa. The
+    means are rows of coordinates that sum to zero.
     """
-    import cvxpy
-
-    cp: Any = cvxpy
     numbers = _Numbers(cell)
-    gram = cp.Variable((numbers.size, numbers.size), PSD=True)
-    scatter = cp.Variable(max(1, numbers.scatters.shape[1]), nonneg=True)
-    slack = cp.Variable(max(1, len(numbers.limits)), nonneg=True)
-    scales = np.maximum(np.abs(numbers.scatters).max(axis=0), 1e-300)
-
-    def value(matrix: NDArray[np.float64], weights: NDArray[np.float64]) -> Any:
-        spread = (weights / scales) @ scatter if len(weights) else 0.0
-        return cp.sum(cp.multiply(matrix, gram)) + spread
-
-    conditions = [value(numbers.matrices[0], numbers.scatters[0]) <= 1]
-    for index in range(1, len(numbers.matrices)):
-        allowed = numbers.limits[:, index - 1] @ slack if len(numbers.limits) else 0.0
-        conditions.append(allowed - value(numbers.matrices[index], numbers.scatters[index]) >= 0)
-    _solve(cp.Problem(cp.Maximize(value(numbers.constant, numbers.constant_scatter)), conditions), solver)
-    values, vectors = np.linalg.eigh(np.asarray(gram.value))
+    program = _program(numbers, None)
+    multipliers = _solved(program, solver).multipliers
+    gram = unpacked(multipliers[program.nonnegative :], numbers.size)
+    values, vectors = np.linalg.eigh(gram)
     means = numbers.basis @ (vectors * np.sqrt(np.maximum(values, 0.0)))
     scatters = np.zeros(len(cell.error.scatter))
-    if numbers.scatters.size:
-        scatters[numbers.scattered] = np.maximum(np.asarray(scatter.value, dtype=float), 0.0) / scales
+    count = len(numbers.matrices)
+    scatters[numbers.scattered] = np.maximum(multipliers[count : count + numbers.scatters.shape[1]], 0.0)
     return means, scatters
 
 
@@ -151,15 +146,8 @@ def _power_of_two(form: Form) -> int:
     return 1 << int(np.ceil(np.log2(size)))
 
 
-def _by_clarabel(numbers: _Numbers, limit: float | None, solver: str) -> NDArray[np.float64]:
-    """(kappa, mu) with the least kappa; or, with kappa up to a limit, the point deepest inside.
-
-    Handed to the solver as it wants it, A z + s = b with s in a cone: modelling costs more than solving here.
-    """
-    del solver
-    import clarabel
-    from scipy.sparse import csc_matrix
-
+def _program(numbers: _Numbers, limit: float | None) -> Program:
+    """(kappa, mu) with the least kappa; or, with kappa up to a limit, the point deepest inside."""
     count, size = len(numbers.matrices), numbers.size
     inner = 0.0 if limit is None else 1.0
     rows = [(-np.eye(count), np.zeros(count))]
@@ -172,51 +160,17 @@ def _by_clarabel(numbers: _Numbers, limit: float | None, solver: str) -> NDArray
         matrix = np.vstack([matrix, np.eye(1, count), np.zeros((1, count))])
         right, depth = np.append(right, [limit, 1.0]), np.vstack([depth, [[0.0], [1.0]]])
     nonnegative = len(right)
-    packed = np.array([_packed(each) for each in numbers.matrices])
-    matrix = np.vstack([matrix, -packed.T])
-    right = np.append(right, -_packed(numbers.constant))
-    depth = np.vstack([depth, inner * _packed(np.eye(size))[:, None]])
+    matrix = np.vstack([matrix, -np.array([packed(each) for each in numbers.matrices]).T])
+    right = np.append(right, -packed(numbers.constant))
+    depth = np.vstack([depth, inner * packed(np.eye(size))[:, None]])
     goal = np.append(np.eye(1, count)[0], 0.0) if limit is None else np.append(np.zeros(count), -1.0)
-    settings = clarabel.DefaultSettings()
-    settings.verbose = False
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-13
-    cones = [clarabel.NonnegativeConeT(nonnegative), clarabel.PSDTriangleConeT(size)]
-    whole = csc_matrix(np.hstack([matrix, depth]))
-    solution = clarabel.DefaultSolver(csc_matrix((count + 1, count + 1)), goal, whole, right, cones, settings).solve()
-    found: NDArray[np.float64] = np.maximum(np.array(solution.x)[:count], 0.0)
-    return found
+    return Program(goal, np.hstack([matrix, depth]), right, 0, nonnegative, size)
 
 
-def _packed(matrix: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The upper triangle, column by column, with the entries off the diagonal times the root of two."""
-    columns, rows = np.tril_indices(len(matrix))
-    values: NDArray[np.float64] = matrix[rows, columns] * np.where(rows == columns, 1.0, np.sqrt(2.0))
-    return values
+def _point(numbers: _Numbers, limit: float | None, solver: str) -> NDArray[np.float64]:
+    found = _solved(_program(numbers, limit), solver).point[: len(numbers.matrices)]
+    return np.maximum(found, 0.0)
 
 
-def _by_cvxpy(numbers: _Numbers, limit: float | None, solver: str) -> NDArray[np.float64]:
-    """The same program for any solver that cvxpy knows."""
-    import cvxpy
-
-    cp: Any = cvxpy
-    size = numbers.size
-    point = cp.Variable(len(numbers.matrices), nonneg=True)
-    depth = cp.Variable() if limit is not None else 0.0
-    slack = cp.Variable((size, size), PSD=True)
-    matrix = cp.reshape(point @ numbers.matrices.reshape(len(numbers.matrices), -1), (size, size), order="C")
-    conditions = [matrix - numbers.constant == slack + depth * np.eye(size)]
-    if numbers.scatters.size:
-        conditions.append(point @ numbers.scatters - numbers.constant_scatter >= depth)
-    if len(numbers.limits):
-        conditions.append(numbers.limits @ point[1:] + depth <= 0)
-    if limit is None:
-        problem = cp.Problem(cp.Minimize(point[0]), conditions)
-    else:
-        problem = cp.Problem(cp.Maximize(depth), [*conditions, point >= depth, point[0] <= limit, depth <= 1.0])
-    _solve(problem, solver)
-    found: NDArray[np.float64] = np.maximum(np.asarray(point.value, dtype=float), 0.0)
-    return found
-
-
-def _solve(problem: Any, solver: str | None) -> None:
-    solve(problem, solver, PRECISE, enough=("optimal", "optimal_inaccurate"))
+def _solved(program: Program, solver: str | None) -> Solution:
+    return solve(program, solver, PRECISE, enough=(OPTIMAL, INACCURATE))

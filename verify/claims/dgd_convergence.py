@@ -61,8 +61,8 @@ SOLVER_ERROR = 1e-5
 def worst_ratio(steps: int) -> float | None:
     """The largest (squared gradient) / (4 E + 4 L D/T) that the program finds, over all outputs; None if no solver
     has an answer, which says nothing about the statement."""
+    from kappaguard.search.exact.conic import NoAnswer
     from kappaguard.search.exact.descent import Descent
-    from kappaguard.search.exact.solvers import NoAnswer
 
     try:
         return max(Descent(steps, output).ratio(4.0, 4.0).value for output in range(1, steps + 1))
@@ -94,8 +94,8 @@ def check(effort: Effort, report: Report) -> Finding:
         float(outcome.gradient_squared),
         float(outcome.bound(run.kappa, 4, 4)),
         "Fails for every T >= 4; the run has T = 12 and the median of n = 3 with one Byzantine worker. Worst ratio "
-        f"9T/(4T+18), by semidefinite programs up to T = {max(solved, default='none')}, at least that for every T >= 3: 9/4 in the "
-        "limit.",
+        f"9T/(4T+18), by semidefinite programs up to T = {max(solved, default='none')}, at least that for every "
+        "T >= 3: 9/4 in the limit.",
         witness=run.to_json(),
     )
 
@@ -131,8 +131,8 @@ def check_corrected(effort: Effort, report: Report) -> Finding:
     """The corrected statement, and that its 9 is best."""
     import sympy
 
+    from kappaguard.search.exact.conic import NoAnswer
     from kappaguard.search.exact.descent import Descent
-    from kappaguard.search.exact.solvers import NoAnswer
     from kappaguard.verify.claims.algebra import StepFails
     from kappaguard.verify.performance.run import replay, swinging_run
 

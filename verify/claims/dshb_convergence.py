@@ -33,6 +33,7 @@ Reference: Theorem 2 (thm:conv), eqn:dev_gamma to eqn:after_Qstar.
 from __future__ import annotations
 
 import contextlib
+
 from kappaguard.verify.claims.claim import Claim, Effort, Finding, Report
 
 
@@ -51,8 +52,8 @@ def check_improved(effort: Effort, report: Report) -> Finding:
 
 
 def _compare(effort: Effort, report: Report, improved: bool) -> Finding:
+    from kappaguard.search.exact.conic import NoAnswer
     from kappaguard.search.exact.descent import Descent
-    from kappaguard.search.exact.solvers import NoAnswer
     from kappaguard.verify.claims.algebra import StepFails
     from kappaguard.verify.performance.heavy_ball import median_run
 

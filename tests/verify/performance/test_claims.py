@@ -84,7 +84,7 @@ def test_a_wrong_certificate_of_the_corrected_theorem_is_rejected(factor, multip
         dgd_convergence._one_step(sympy.Rational(factor), sympy.Rational(multiplier))
 
 
-@pytest.mark.parametrize("solver", ["CLARABEL", "SCS"])
+@pytest.mark.parametrize("solver", ["clarabel", "clarabel, regularised", "scs"])
 def test_the_program_of_the_descent_bound_on_every_solver(solver):
     assert descent_bound.smallest_coefficient(solver) == pytest.approx(1.458858, abs=2e-3)
 
