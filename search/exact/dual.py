@@ -72,6 +72,16 @@ def prove(cell: Cell, *, solver: str | None = None) -> Proof:
     return Proof(rational(point[0]), tuple(rational(value) / unit for value, unit in multipliers))
 
 
+def bound(cell: Cell) -> float:
+    """The least kappa of a cell as a solver has it, unproved; infinite if it has none."""
+    if not np.any(cell.error.matrix):
+        return 0.0
+    try:
+        return float(_solved(_program(_Numbers(cell), None), None).point[0])
+    except NoAnswer:
+        return float("inf")
+
+
 def _feasible(numbers: _Numbers, solver: str) -> NDArray[np.float64] | None:
     """The best point of a solver, pulled inside until rounding cannot spoil it; None if the solver has none."""
     try:

@@ -11,6 +11,9 @@ sum to n - f - 1. Hence, with Score = sum over N of ||y - x_i||^2,
 These inequalities are linear in squared distances and sums over whole roles, so the largest ratio on the cell is a
 semidefinite program over at most four means, whatever n is. Scores being the least such sums, the inequalities lose
 nothing: the bound of the best cell is attained.
+
+Krum is written with other numbers of neighbours in some libraries. With ``neighbours`` besides itself in a score, N
+holds that many besides y, and the same programs give inputs that are bad for that variant.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kappaguard.rules.krum import Krum
+from kappaguard.rules.krum import scores
 from kappaguard.search.exact.dual import Cell, worst_case
 from kappaguard.search.exact.forms import Orbits
 from kappaguard.search.exact.vectors import rows
@@ -40,11 +43,12 @@ class Key(NamedTuple):
     byzantine: int
 
 
-def keys(n: int, f: int) -> Iterator[Key]:
+def keys(n: int, f: int, neighbours: int | None = None) -> Iterator[Key]:
     """All cells."""
+    near = n - f - 1 if neighbours is None else neighbours
     for selected, own in (("byzantine", 0), ("honest", 1)):
         for byzantine in range(f + own):
-            honest = n - f - 1 - byzantine
+            honest = near - byzantine
             if 0 <= honest <= n - f - own:
                 yield Key(selected, honest, byzantine)
 
@@ -56,15 +60,15 @@ def orbits(n: int, f: int, key: Key) -> Orbits:
     return Orbits(sizes, frozenset({"near", "far", *(["y"] if own else [])}))
 
 
-def selections(n: int, f: int, roles: Orbits) -> list[tuple[str, dict[str, int]]]:
+def selections(near: int, roles: Orbits) -> list[tuple[str, dict[str, int]]]:
     """What carries a multiplier: j's role, and the roles i with their numbers to which it gives the same weight.
 
-    One for every pair of roles; where j has no more than n - f - 1 others, all have weight 1 and one is enough.
+    One for every pair of roles; where j has no more others than are in a score, all have weight 1 and one is enough.
     """
     chosen: list[tuple[str, dict[str, int]]] = []
     for j in (role for role in ROLES if roles.size(role)):
         others = {i: roles.size(i) - (i == j) for i in ("y", *ROLES) if roles.size(i) - (i == j) > 0}
-        forced = sum(others.values()) == n - f - 1
+        forced = sum(others.values()) == near
         chosen += [(j, others)] if forced else [(j, {i: count}) for i, count in others.items()]
     return chosen
 
@@ -72,9 +76,10 @@ def selections(n: int, f: int, roles: Orbits) -> list[tuple[str, dict[str, int]]
 def cell(n: int, f: int, key: Key) -> Cell:
     """The forms of a cell; the multiplier of a selection is lambda_j t_ji, so t_ji <= 1 is a limit."""
     roles = orbits(n, f, key)
+    near = key.honest + key.byzantine
     score = roles.distances("y", "near") + roles.distances("y", "ally")
-    chosen = selections(n, f, roles)
-    share = [sum(others.values()) / (n - f - 1) for _, others in chosen]
+    chosen = selections(near, roles)
+    share = [sum(others.values()) / near for _, others in chosen]
     inequalities = []
     for (j, others), part in zip(chosen, share, strict=True):
         reached = sum((roles.distances(j, i) for i in others), roles.zero())
@@ -90,7 +95,7 @@ def cell(n: int, f: int, key: Key) -> Cell:
 
 def named(n: int, f: int, key: Key) -> tuple[list[list[str]], Cell]:
     """The cell, and for each multiplier the names ``j>i`` under which a certificate writes it."""
-    chosen = selections(n, f, orbits(n, f, key))
+    chosen = selections(key.honest + key.byzantine, orbits(n, f, key))
     return [[f"{j}>{i}" for i in others] for j, others in chosen], cell(n, f, key)
 
 
@@ -107,7 +112,7 @@ def worst_input(n: int, f: int, key: Key) -> tuple[list[list[Fraction]], list[in
     for groups in sorted({min(groups, n) for groups in (2, 3, 5, 8, n)}):
         for trifle in TRIFLES:
             x, honest = _arrange(n, roles, means, scatters, groups, trifle)
-            ratio = _ratio(x, honest, f)
+            ratio = _ratio(x, honest, key.honest + key.byzantine)
             if best is None or ratio > best[0] * (1 + 1e-7):
                 best = (ratio, x, honest)
             if ratio > 0 and ratio >= best[0]:
@@ -134,9 +139,10 @@ def _arrange(
     return x, honest
 
 
-def _ratio(x: list[list[Fraction]], honest: list[int], f: int) -> float:
+def _ratio(x: list[list[Fraction]], honest: list[int], neighbours: int) -> float:
     """The ratio in floats, to choose between arrangements; the judge evaluates the chosen one exactly."""
     points = np.array([[float(value) for value in row] for row in x])
     mean = points[honest].mean(axis=0)
-    error = Krum(f=f)(points) - mean
+    distances = np.sum((points[:, None] - points[None]) ** 2, axis=-1)
+    error = points[np.argmin(scores(distances, neighbours + 1))] - mean
     return float(error @ error / ((points[honest] - mean) ** 2).sum(axis=1).mean())

@@ -8,6 +8,7 @@ from kappaguard.reports.dossier.plan import Plan
 from kappaguard.reports.dossier.sections.health import BEYOND
 from kappaguard.rules.errors import InputError
 from kappaguard.verify.health import zero_variance
+from kappaguard.verify.precision import equal_honest
 from kappaguard.verify.subject import subject
 from kappaguard.verify.verdict import number
 
@@ -25,7 +26,7 @@ def _row(plan: Plan) -> dict[str, Any]:
         found = zero_variance.CHECK.look(under)
     except InputError as error:
         return {"f": plan.f, "state": "refuses", "detail": str(error), "witness": None}
-    tried = {"tried": sum(1 for _ in zero_variance.inputs(under))}
+    tried = {"tried": sum(1 for _ in equal_honest(under.n, under.f))}
     if found is None or found.example is None or found.example.subset is None:
         return {"f": plan.f, "state": "stands", "detail": None, "witness": None} | tried
     witness = under.witness(found.example.array, found.example.subset, "zero-variance")
