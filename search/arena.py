@@ -38,6 +38,8 @@ POOL = 24
 """How many good inputs are kept for other adversaries to start from."""
 SUBSETS = 5_000
 """Up to this many sets S are looked at for one input."""
+FAULTS = 8
+"""So many inputs on which the rule fails are shown to whoever settles the search."""
 REFUSALS = 30
 """After so many refused inputs the next one must be better by more than a trifle."""
 PART = 0.02
@@ -102,6 +104,8 @@ class Arena:
         self.started = time.perf_counter()
         self._criterion = criterion_named(self.criterion)
         self._refused, self._refusals = -math.inf, 0
+        self._faulty: list[int] = []
+        self._shown = 0
         self._pace = 8
 
     @property
@@ -173,7 +177,17 @@ class Arena:
             values[chosen] = np.where(np.isnan(raw), -np.inf, raw)
         self._spread(x, values)
         self._record(x, outputs, values, order)
+        if self._faulty:
+            self._show_faults(x, order)
         return values
+
+    def _show_faults(self, x: Floats, order: tuple[int, ...]) -> None:
+        """No vector for a finite input satisfies no bound: if whoever settles the search agrees, it ends here."""
+        faulty, self._faulty = self._faulty, []
+        for place in faulty[: max(0, FAULTS - self._shown)]:
+            self._shown += 1
+            if self.settles(Candidate(x[place].copy(), order, math.inf, self.adversary)):
+                raise Exhausted
 
     def outputs(self, x: Floats, arrangement: Sequence[int] | None = None) -> Floats:
         """What the rule makes of inputs in roles, (k, n, d) -> (k, d); NaN where the input or the rule is faulty."""
@@ -199,6 +213,7 @@ class Arena:
                 return
             self.faults += 1
             self.fault = self.fault or fault
+            self._faulty.append(int(places[0]))
             yield places, np.full((1, seen.shape[-1]), np.nan)
 
     def _spread(self, x: Floats, values: Floats) -> None:
