@@ -38,7 +38,8 @@ def _ours(file: str) -> bool:
 
 
 MOST_FRAMES = 20
-ROOMS = tuple(f"{Path(__file__).resolve().parents[1] / room}{os.sep}" for room in ("rules", "search", "verify", "reports"))
+HOMES = {Path(__file__).parents[1], Path(__file__).resolve().parents[1]}
+ROOMS = tuple(f"{home / room}{os.sep}" for home in HOMES for room in ("rules", "search", "verify", "reports"))
 
 
 class RuleFault(Exception):

@@ -22,7 +22,7 @@ BEST = 2
 MOST_VECTORS = 40
 """Beyond so many, inputs that take programs to find are left to the search."""
 NEIGHBOURS = (1, 2, 0, 3)
-"""n - f minus the number of neighbours in the scores of Krum: the paper's, Blanchard's and Flower's, and next to them."""
+"""n - f minus the number of neighbours in the scores of Krum: the paper's, Blanchard's, and those next to them."""
 FAR = Fraction(10**6)
 
 

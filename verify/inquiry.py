@@ -30,7 +30,7 @@ from kappaguard.verify.judgement import Failed, Judgement
 from kappaguard.verify.known import judgements
 from kappaguard.verify.repeated import repeated
 from kappaguard.verify.subject import HEADROOM, Subject, subject
-from kappaguard.verify.verdict import Effort, Verdict
+from kappaguard.verify.verdict import Verdict
 
 EVALUATIONS = 20_000
 """Of a search; a rule of a few lines of NumPy takes about 3 s for them on an idle core."""
@@ -130,7 +130,7 @@ class Course:
 
     def _spent(self, evaluations: int, *adversaries: str) -> None:
         effort = self.draft.effort
-        both = (*effort.adversaries, *adversaries)
+        both = (*effort.adversaries, *(name for name in adversaries if name not in effort.adversaries))
         self._change(effort=replace(effort, evaluations=effort.evaluations + evaluations, adversaries=both))
 
     def _replay(self, known: Known) -> None:
@@ -154,7 +154,11 @@ class Course:
             self._change(violating=worst[1])
 
     def _health(self) -> None:
-        health = examine(self.under, self.draft.bound, lambda check: self.begin(f"the health check {check}"))
+        def tell(finding: Finding) -> None:
+            self._find(finding)
+            self.keep(self.draft)
+
+        health = examine(self.under, self.draft.bound, lambda check: self.begin(f"the health check {check}"), tell)
         for finding in health.findings:
             self._find(finding)
         if health.judgement is not None:

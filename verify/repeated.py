@@ -71,4 +71,6 @@ def _words(count: int, calls: int) -> str:
         most = 1 - DOUBT ** (1 / calls)
         return f"not deterministic: the violation did not repeat in {calls} calls, {sure} fewer than {most:.1%} of them"
     least = float(betaincinv(count, calls - count + 1, DOUBT))
-    return f"not deterministic: the violation repeated in {count} of {calls} calls, {sure} more than {least:.1%} of them"
+    return (
+        f"not deterministic: the violation repeated in {count} of {calls} calls, {sure} more than {least:.1%} of them"
+    )

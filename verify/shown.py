@@ -139,7 +139,8 @@ def reproduce(verdict: Verdict) -> list[str]:
     assert witness is not None
     named = ":" not in verdict.rule or "<" not in verdict.rule
     if verdict.path is not None and named:
-        lines.append(f"kappaguard replay {verdict.path}")
+        code = " --run-code" if ":" in witness.rule else ""
+        lines.append(f"kappaguard replay{code} {verdict.path}")
     if witness.n * witness.d <= MOST_PASTED:
         rows = ", ".join("[" + ", ".join(repr(float(value)) for value in row) + "]" for row in witness.x)
         lines.append(f"rule(numpy.array([{rows}]))")

@@ -32,8 +32,8 @@ from kappaguard.rules.names import rule as rule_named
 from kappaguard.rules.witness import MOST_VECTORS, Witness, fractions
 from kappaguard.verify.judgement import Failed, Floats, Judgement
 from kappaguard.verify.median import Ball
-from kappaguard.verify.replay import NO_VECTOR, bounds, evaluate, method_for
 from kappaguard.verify.precision import RANGES, SLOW, Precision, measure
+from kappaguard.verify.replay import NO_VECTOR, bounds, evaluate, method_for
 from kappaguard.verify.rounding import LOST, ratio_beyond_rounding, tolerance_for
 
 MOST_CHARACTERS = 500

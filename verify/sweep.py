@@ -7,6 +7,7 @@ import importlib.util
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +20,15 @@ from kappaguard.search.ledger import ledger
 from kappaguard.verify.lower import search
 from kappaguard.verify.verdict import number
 
+RESULT = ("lower", "exact", "witness", "used", "seconds", "found_by")
+"""What a search tells of a cell."""
 DIED = "its process died: the rule crashed it, or used up the memory"
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One search. The budget is in seconds, in evaluations (the same result everywhere), or both."""
+    """One search. The budget is in seconds, in evaluations (the same result everywhere), or both; the tolerance is the
+    text of a fraction."""
 
     rule: str
     n: int
@@ -33,6 +37,7 @@ class Cell:
     budget: float | None = None
     evaluations: int | None = None
     d: int | None = None
+    tolerance: str | None = None
 
     @property
     def key(self) -> str:
@@ -71,6 +76,7 @@ def run(cell: Cell) -> dict[str, Any]:
             budget=cell.budget,
             evaluations=cell.evaluations,
             seed=cell.seed,
+            tolerance=None if cell.tolerance is None else Fraction(cell.tolerance),
         )
     except InputError as error:
         return {**asdict(cell), "error": str(error)}
@@ -112,4 +118,15 @@ def sweep(
                     finished[keys[cell]] = json.dumps(result)
                 done += 1
                 report(done, len(cells))
-        return [failed[cell] if cell in failed else json.loads(finished[keys[cell]]) for cell in cells]
+        return [failed[cell] if cell in failed else _stored(finished[keys[cell]], store) for cell in cells]
+
+
+def _stored(text: str, store: Path | str) -> dict[str, Any]:
+    """A result as ``run`` made it; InputError if something else stands in its place."""
+    try:
+        found = json.loads(text)
+        if found.keys() >= {*asdict(Cell("", 1, 0)), *RESULT} and isinstance(found["lower"], float | int | str):
+            return dict(found)
+    except (ValueError, AttributeError, RecursionError):
+        pass
+    raise InputError(f"{store} is damaged: it holds a result that no search has written")

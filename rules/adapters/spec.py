@@ -43,7 +43,7 @@ def options(text: str | None, spec: str) -> dict[str, Any]:
         if not isinstance(call, ast.Call) or call.args or any(keyword.arg is None for keyword in call.keywords):
             raise ValueError
         return {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
         raise InputError(f"{spec!r} has options that are not of the form (name=value, ...)") from None
 
 

@@ -72,8 +72,13 @@ class Health:
         return None if self.judgement is None else self.judgement.witness
 
 
-def examine(subject: Subject, claim: Bound, begin: Callable[[str], None] = lambda check: None) -> Health:
-    """Every check in turn; ``begin`` is told its name."""
+def examine(
+    subject: Subject,
+    claim: Bound,
+    begin: Callable[[str], None] = lambda check: None,
+    tell: Callable[[Finding], None] = lambda finding: None,
+) -> Health:
+    """Every check in turn; ``begin`` is told its name, ``tell`` what it found."""
     findings: list[Finding] = []
     worst: Judgement | None = None
     always = True
@@ -92,6 +97,7 @@ def examine(subject: Subject, claim: Bound, begin: Callable[[str], None] = lambd
                 if worst is None or again.judgement.ratio > worst.ratio:
                     worst, always = again.judgement, again.words is None
         findings.append(found)
+        tell(found)
     findings += [Finding("determinism", False, words) for words in chance[:1]]
     return Health(tuple(findings), worst, always)
 

@@ -7,7 +7,6 @@ matrix is not asked to do so for thousands of coordinates.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 
 import numpy as np
 
@@ -16,54 +15,38 @@ from kappaguard.verify.health.inputs import differs, gap, honest_first, plain
 from kappaguard.verify.judgement import Floats
 from kappaguard.verify.subject import Subject
 
-SIZES = (16, 128, 1024, 8192)
+SIZES = (16, 64, 256, 1024, 2048, 8192)
 MOST_ENTRIES = 1 << 20
-PATIENCE = 0.5
+PATIENCE = 2.0
 """Seconds that one call may be expected to take."""
-CUBIC = 3
-"""No rule is expected to grow faster with d than this power."""
+POWER = 2.5
+"""How a call may grow with d: a decomposition of a d x d matrix grows with the third power, but begins with less."""
 FAR = 64.0
 
 
 def _look(subject: Subject) -> Finding | None:
-    for d in (1, 2):
+    for d in (1,) if subject.brief else (1, 2):
         x = plain(subject.n, d)
         narrow = subject(x)
-        for size in _sizes(subject):
+        before: tuple[int, float] | None = None
+        for size in SIZES:
+            if size * subject.n > MOST_ENTRIES or not _bearable(before, size):
+                break
             wide = np.zeros((subject.n, size))
             wide[:, :d] = x
+            start = time.perf_counter()
             padded = subject(wide)
+            before = size, time.perf_counter() - start
             if differs(padded[:d], narrow, x, subject) or np.any(np.abs(padded[d:]) > 1e-9):
-                return _broken(subject, size) or CHECK.warn(
-                    f"{size - d} coordinates that are zero for everybody change the result by "
-                    f"{max(gap(padded[:d], narrow), float(np.max(np.abs(padded[d:])))):.3g}",
-                    x,
-                )
+                off = max(gap(padded[:d], narrow), float(np.max(np.abs(padded[d:]))))
+                said = f"{size - d} coordinates that are zero for everybody change the result by {off:.3g}"
+                return _broken(subject, size) or CHECK.warn(said, x)
     return None
 
 
-def _sizes(subject: Subject) -> Iterator[int]:
-    """Rising, until the next is expected to take too long by the growth so far, and at least by its square."""
-    before: tuple[int, float] | None = None
-    for size in SIZES:
-        if size * subject.n > MOST_ENTRIES:
-            return
-        if before is not None and before[1] * (size / before[0]) ** CUBIC > PATIENCE:
-            # a quick look says more than the power that was feared
-            small = _seconds(subject, before[0] * 2)
-            power = max(1.0, np.log2(max(small, 1e-6) / max(before[1], 1e-6)))
-            if small * (size / before[0] / 2) ** (power + 0.5) > PATIENCE:
-                return
-        before = size, _seconds(subject, size)
-        yield size
-
-
-def _seconds(subject: Subject, d: int) -> float:
-    """Of one call in d dimensions."""
-    x = plain(subject.n, d)
-    start = time.perf_counter()
-    subject(x)
-    return time.perf_counter() - start
+def _bearable(before: tuple[int, float] | None, size: int) -> bool:
+    """Whether a call in ``size`` dimensions is likely to be quick after one in fewer."""
+    return before is None or before[1] * (size / before[0]) ** POWER <= PATIENCE
 
 
 def _broken(subject: Subject, size: int) -> Finding | None:

@@ -15,7 +15,7 @@ def _look(subject: Subject) -> Finding | None:
     for d in (1,) if subject.brief else (1, 3):
         x = plain(subject.n, d)
         here = subject(x)
-        for factor in FACTORS:
+        for factor in FACTORS[-3:-1] if subject.brief else FACTORS:
             if not (subject.comfortable(x * factor) and subject.comfortable(x / factor)):
                 # beyond the range of its floats a rule cannot be asked for more
                 continue

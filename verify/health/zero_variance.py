@@ -15,7 +15,7 @@ from kappaguard.verify.judgement import Failed, Floats
 from kappaguard.verify.precision import equal_honest
 from kappaguard.verify.subject import Subject
 
-FEW = 6
+FEW = 4
 """Inputs for a rule that takes long."""
 
 

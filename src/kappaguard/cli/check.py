@@ -37,7 +37,9 @@ def check(
     ] = None,
     rotates: Annotated[bool, typer.Option("--rotates", help="Ask for rotation equivariance as well.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit code 1 for every finding.")] = False,
-    timeout: Annotated[float | None, typer.Option("--timeout", metavar="SECONDS", help="For one check; default: 120.")] = None,
+    timeout: Annotated[
+        float | None, typer.Option("--timeout", metavar="SECONDS", help="For one check; default: 120.")
+    ] = None,
     memory: Annotated[int | None, typer.Option("--memory", metavar="MIB", help="For one check.")] = None,
     jobs: Annotated[int | None, typer.Option("--jobs", help="Checks at a time; default: one per core.")] = None,
     witnesses: Annotated[
@@ -91,10 +93,8 @@ def _orders(
     rotates: bool,
 ) -> tuple[list[Order], int | None]:
     """What is to be done, and at how many at a time if the configuration says so."""
-    from fractions import Fraction
-
+    from kappaguard.cli.options import relative_error
     from kappaguard.rules.checks import require_count
-    from kappaguard.rules.errors import InputError
     from kappaguard.verify.configuration import find, read
     from kappaguard.verify.guard import Order
     from kappaguard.verify.inquiry import EVALUATIONS, Inquiry
@@ -106,9 +106,7 @@ def _orders(
         return list(configuration.orders), configuration.jobs
     assert n is not None
     assert f is not None
-    if tolerance is not None and not 0 <= tolerance < 1:
-        raise InputError(f"--tolerance must be at least 0 and less than 1, got {tolerance:g}")
-    allowed = None if tolerance is None else Fraction(tolerance)
+    allowed = relative_error(tolerance)
     tried = EVALUATIONS if evaluations is None else evaluations
     return [Order(Inquiry(rule, n, f, claim, tried, seed or 0, allowed, rotates))], 1
 
