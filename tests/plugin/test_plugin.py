@@ -28,7 +28,7 @@ def average(x):
     return x.mean(axis=0)
 
 """
-SHORT = "--kappa-budget=0.3"
+SHORT = "--kappa-evaluations=1500"
 
 
 @pytest.fixture
@@ -239,7 +239,7 @@ def test_bad_{n}_{copy}():
 
 
 def test_the_options_and_the_marker_are_documented(pytester):
-    assert "--kappa-budget" in pytester.runpytest("--help").stdout.str()
+    assert "--kappa-evaluations" in pytester.runpytest("--help").stdout.str()
     assert "@pytest.mark.kappa(n, f, claim" in pytester.runpytest("--markers").stdout.str()
 
 

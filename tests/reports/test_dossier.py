@@ -51,7 +51,7 @@ def test_one_command_one_folder(folder, capsys, monkeypatch):
     # training has a test of its own
     sections = tuple(name for name in SECTIONS if name != "training")
     monkeypatch.setattr("kappaguard.reports.dossier.run.SECTIONS", sections)
-    status = main(["stress", "mine.py:trimmed", "-n", "7", "-f", "2", "--budget", "0.1", "--out", "dossier"])
+    status = main(["stress", "mine.py:trimmed", "-n", "7", "-f", "2", "--evaluations", "300", "--out", "dossier"])
     output = capsys.readouterr().out
     assert status == 0
     assert "Dossier: dossier/dossier.md" in output
@@ -156,7 +156,7 @@ def test_a_section_that_fails_does_not_take_the_others_along(folder, monkeypatch
         (["krumm"], "did you mean krum"),
         (["krum", "-n", "4", "-f", "2"], "f < n/2"),
         (["krum", "-f", "0"], "f must"),
-        (["krum", "--budget", "-1"], "budget"),
+        (["krum", "--evaluations", "-1"], "evaluations"),
         (["krum", "--jobs", "0"], "--jobs"),
         (["krum", "--out", "mine.py/x"], "cannot write"),
         (["nothing.py:rule", "-n", "5", "-f", "1"], "does not exist"),
