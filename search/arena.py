@@ -87,7 +87,7 @@ class Arena:
     criterion: str = "trace"
     traits: Traits = UNKNOWN
     report: Callable[[Arena], None] = field(default=lambda arena: None)
-    settles: Callable[[Candidate], bool] = field(default=lambda candidate: True)
+    settles: Callable[[Candidate], bool] | None = None
     used: int = 0
     faults: int = 0
     fault: RuleFault | None = None
@@ -184,6 +184,8 @@ class Arena:
     def _show_faults(self, x: Floats, order: tuple[int, ...]) -> None:
         """No vector for a finite input satisfies no bound: if whoever settles the search agrees, it ends here."""
         faulty, self._faulty = self._faulty, []
+        if self.settles is None:
+            return
         for place in faulty[: max(0, FAULTS - self._shown)]:
             self._shown += 1
             if self.settles(Candidate(x[place].copy(), order, math.inf, self.adversary)):
@@ -244,7 +246,7 @@ class Arena:
         best = self.best
         if best is None or best.ratio <= self._refused or not (best.ratio > self.target or math.isinf(best.ratio)):
             return
-        if self.settles(best):
+        if self.settles is None or self.settles(best):
             raise Exhausted
         # what was refused was mostly rounding, or a tie: only a better one is worth another look
         self._refusals += 1

@@ -16,7 +16,7 @@ from kappaguard.reports.dossier.agree import agreed
 from kappaguard.reports.dossier.page import page
 from kappaguard.reports.dossier.plan import Plan
 from kappaguard.reports.dossier.sections import SECTIONS, TOGETHER
-from kappaguard.reports.dossier.worker import ERROR, LATE, NAME, PLAN, RESULT, TRACE
+from kappaguard.reports.dossier.worker import BEGUN, ERROR, LATE, NAME, PLAN, RESULT, TRACE
 from kappaguard.rules.errors import InputError
 from kappaguard.rules.files import write
 from kappaguard.verify.sandbox.process import end_all, run_module
@@ -119,6 +119,7 @@ def _apart(name: str, plan: Plan) -> dict[str, Any] | str:
         folder = Path(place)
         (folder / PLAN).write_text(plan.to_json(), encoding="utf-8")
         (folder / NAME).write_text(name, encoding="utf-8")
+        (folder / BEGUN).write_text(str(time.monotonic()), encoding="utf-8")
         ended = run_module("kappaguard.reports.dossier.worker", folder, plan.timeout, plan.memory)
         if (folder / RESULT).is_file():
             found: dict[str, Any] = json.loads((folder / RESULT).read_text(encoding="utf-8"))

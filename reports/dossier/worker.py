@@ -16,6 +16,7 @@ from kappaguard.verify.sandbox.process import end_with_parent, limit_memory
 from kappaguard.verify.sandbox.run import RAISE
 
 PLAN, NAME, RESULT, ERROR, TRACE, LATE = "plan.json", "section", "result.json", "error", "trace", "late"
+BEGUN = "begun"
 TRAIN = ("torch", "sklearn", "pooch")
 """What the extra train brings."""
 
@@ -26,7 +27,7 @@ def work(folder: Path) -> None:
     end_with_parent()
     limit_memory(plan.memory)
     try:
-        with deadline(plan.timeout):
+        with deadline(plan.timeout, float((folder / BEGUN).read_text())):
             found = section((folder / NAME).read_text(encoding="utf-8"))(plan)
         write(folder / RESULT, json.dumps(found, allow_nan=False))
     except OutOfTime:

@@ -30,6 +30,8 @@ from kappaguard.search.exact.forms import Form
 BITS = 48
 INWARD = (*(10.0 ** (exponent / 2) for exponent in range(-24, 0)), 1.0)
 """How far a solution is pulled towards the interior, tried in this order."""
+FAINT = 1e-11
+"""Eigenvalues of a Gram matrix below this part of the largest are taken for zero."""
 MARGIN = 2.0**-42
 """The depth inside the feasible set that rounding to ``BITS`` places cannot use up."""
 
@@ -113,7 +115,9 @@ def worst_case(cell: Cell, *, solver: str | None = None) -> tuple[NDArray[np.flo
     multipliers = _solved(program, solver).multipliers
     gram = unpacked(multipliers[program.nonnegative :], numbers.size)
     values, vectors = np.linalg.eigh(gram)
-    means = numbers.basis @ (vectors * np.sqrt(np.maximum(values, 0.0)))
+    # what an interior-point method leaves of zero would only be further dimensions
+    values[values < FAINT * values.max()] = 0.0
+    means = numbers.basis @ (vectors * np.sqrt(values))
     scatters = np.zeros(len(cell.error.scatter))
     count = len(numbers.matrices)
     scatters[numbers.scattered] = np.maximum(multipliers[count : count + numbers.scatters.shape[1]], 0.0)

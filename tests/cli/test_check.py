@@ -248,10 +248,10 @@ def test_a_hanging_rule_is_told_in_one_line(project, capsys):
         capsys, "slow.py:rule", "-n", "5", "-f", "1", "--claim", "2", "--timeout", "3", "--json"
     )
     assert status == 2
-    limit = "within the 3 s that there are; --timeout raises this limit, and fewer --evaluations need less"
-    assert complaint == f"kappaguard: slow.py:rule: 0 of 20,000 evaluations {limit}\n"
     answer = json.loads(output)
-    assert (answer["verdict"], answer["trouble"]) == ("unfinished", f"0 of 20,000 evaluations {limit}")
+    assert answer["verdict"] == "unfinished"
+    assert answer["trouble"].endswith("; --timeout raises this limit, and fewer --evaluations need less")
+    assert complaint == f"kappaguard: slow.py:rule: {answer['trouble']}\n"
 
 
 def test_witnesses_elsewhere(project, capsys):

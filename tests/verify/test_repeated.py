@@ -14,14 +14,18 @@ from kappaguard.verify.subject import subject
 
 from .finders import no_finder
 
+pytestmark = pytest.mark.solver
+
 ONCE = """import numpy as np
 
 calls = [0]
 
 
 def rule(x):
-    calls[0] += 1
-    if calls[0] == 150:
+    if sorted(x[:, 0]) == [0] * 8 + [1]:
+        calls[0] += 1
+    if calls[0] == 1:
+        calls[0] += 1
         raise ValueError("bad luck")
     return np.median(x, axis=0)
 """
@@ -93,6 +97,7 @@ def test_no_vector_and_a_wrong_vector_are_not_the_same_violation():
     from dataclasses import replace
 
     under = replace(under, rule=subject(lambda x: rule(x) if x.shape[1] == 1 else x[0], 5, 1).rule)
+    calls.clear()
     judgement = under.judge(under.witness(np.array([[0.0], [0], [0], [0], [5]]), range(4), "by hand"))
     assert judgement.output is None
     assert repeated(judgement, under, 10).judgement is None

@@ -23,12 +23,14 @@ FAILURE = "failure"
 
 @dataclass(frozen=True)
 class Request:
-    """What the worker is to find out, how much memory it may use, in bytes, and how many seconds it has."""
+    """What the worker is to find out, how much memory it may use, in bytes, and how many seconds it has, since when by
+    the monotonic clock."""
 
     inquiry: Inquiry
     known: tuple[tuple[str, Witness], ...]
     memory: int
     seconds: float
+    begun: float
 
     def to_json(self) -> str:
         """As text."""
@@ -49,6 +51,7 @@ class Request:
             "known": [[name, witness.to_json()] for name, witness in self.known],
             "memory": self.memory,
             "seconds": self.seconds,
+            "begun": self.begun,
         }
         return json.dumps(data)
 
@@ -71,4 +74,4 @@ def request_from_data(data: dict[str, Any]) -> Request:
         data["rotates"],
     )
     known = tuple((name, from_json(witness)) for name, witness in data["known"])
-    return Request(inquiry, known, data["memory"], data["seconds"])
+    return Request(inquiry, known, data["memory"], data["seconds"], data["begun"])

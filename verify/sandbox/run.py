@@ -107,7 +107,7 @@ def inquire_apart(inquiry: Inquiry, known: Known = (), limits: Limits = Limits()
     What the request says, the request says: rule, (n, f) and claim are ours and not what the worker makes of them. A
     worker that ran somebody else's code cannot have a proof.
     """
-    request = Request(inquiry, tuple(known), limits.memory, limits.seconds)
+    request = Request(inquiry, tuple(known), limits.memory, limits.seconds, time.monotonic())
     report = ask(request.to_json(), limits)
     stated = claimed(inquiry.rule, inquiry.n, inquiry.f, inquiry.claim)
     text = report.text if report.text is not None else report.draft

@@ -81,11 +81,11 @@ def work(folder: Path) -> None:
 
 def _inquire(data: dict[str, Any], begin: Begin, keep: Keep) -> str:
     request = request_from_data(data)
-    with deadline(request.seconds):
+    with deadline(request.seconds, request.begun):
         return inquire(request.inquiry, request.known, begin, keep=keep).to_json()
 
 
-def _replay(data: dict[str, Any], begin: Begin, keep: Keep) -> str:
+def _replay(data: dict[str, Any], begin: Begin, _: Keep) -> str:
     from kappaguard.verify.replay import replay
 
     witness = from_json(data["witness"])
@@ -93,7 +93,7 @@ def _replay(data: dict[str, Any], begin: Begin, keep: Keep) -> str:
     return replay_to_json(replay(witness))
 
 
-def _search(data: dict[str, Any], begin: Begin, keep: Keep) -> str:
+def _search(data: dict[str, Any], begin: Begin, _: Keep) -> str:
     from kappaguard.verify.lower import search
 
     begin("the search")

@@ -35,7 +35,7 @@ def test_a_rule_that_hangs_is_ended(rule):
     verdict = apart(rule, seconds=4.0)
     assert time.perf_counter() - start < 20
     # a sleeping rule is told that its time is over before it is ended
-    assert verdict.trouble == f"0 of 20,000 evaluations within the 4 s that there are; {RAISE}"
+    assert verdict.trouble.endswith(f"; {RAISE}")
     assert verdict.verdict == "unfinished"
     assert not verdict.holds
 
@@ -108,7 +108,7 @@ def test_children_end_with_the_worker(tmp_path, monkeypatch):
     ("rule", "said"),
     [
         ("leaves_the_session", None),
-        ("forks_twice", "evaluations within the 4 s"),
+        ("forks_twice", RAISE),
         ("kills_its_keeper", "it ended the process that watched over it"),
     ],
 )
@@ -175,19 +175,19 @@ def test_apart_and_here_say_the_same():
 def test_requests_and_verdicts_survive_the_way():
     verdict = check("average", 5, 1, "2*f/3", witnesses=None)
     assert verdict_from_json(verdict.to_json()) == verdict
-    request = Request(Inquiry("krum", 5, 1, 0.1, 300, 9, None, True), (("a.json", verdict.witness),), 1 << 30, 9.5)
+    request = Request(Inquiry("krum", 5, 1, 0.1, 300, 9, None, True), (("a.json", verdict.witness),), 1 << 30, 9.5, 1.0)
     again = request_from_json(request.to_json())
     assert again.known == request.known
     assert (again.inquiry.n, again.inquiry.seed, again.inquiry.rotates) == (5, 9, True)
     with pytest.raises(InputError, match="name"):
-        Request(Inquiry(lambda x: x[0], 5, 1), (), 1 << 30, 1.0).to_json()
+        Request(Inquiry(lambda x: x[0], 5, 1), (), 1 << 30, 1.0, 1.0).to_json()
 
 
 @pytest.mark.parametrize(
     "request_", [{"task": "replay", "witness": 5}, {"task": "inquire", "rule": f"{NASTY}:average"}, {"task": "none"}]
 )
 def test_an_error_of_ours_is_not_blamed_on_the_rule(request_):
-    report = ask(json.dumps(request_ | {"memory": 4 << 30, "seconds": 40.0}), Limits(40.0))
+    report = ask(json.dumps(request_ | {"memory": 4 << 30, "seconds": 40.0, "begun": 0.0}), Limits(40.0))
     assert report.text is None
     assert report.trouble.startswith("an error of kappaguard itself, not of the rule: ")
     assert "Error" in report.trouble
@@ -233,7 +233,7 @@ def test_a_search_apart_is_a_search():
     assert there.stats.evaluations == here.stats.evaluations
     assert there.stats.dimensions == here.stats.dimensions
     with pytest.raises(InputError, match="did not return within 4 s"):
-        search_apart(f"{NASTY}:hangs", 5, 1, budget=1.0, limits=Limits(4.0))
+        search_apart(f"{NASTY}:hangs", 5, 1, evaluations=100, limits=Limits(4.0))
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"verdict": "fine"}', "[" * 10**5])
