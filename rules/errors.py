@@ -39,7 +39,8 @@ def _ours(file: str) -> bool:
 
 MOST_FRAMES = 20
 HOMES = {Path(__file__).parents[1], Path(__file__).resolve().parents[1]}
-ROOMS = tuple(f"{home / room}{os.sep}" for home in HOMES for room in ("rules", "search", "verify", "reports"))
+FOLDERS = ("rules", "search", "training", "verify", "reports", "src", "cli")
+ROOMS = tuple(f"{home / folder}{os.sep}" for home in HOMES for folder in FOLDERS)
 
 
 class RuleFault(Exception):

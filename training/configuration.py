@@ -105,7 +105,9 @@ def _check_type(name: str, value: Any, kind: str) -> None:
     expected = kind.removesuffix(" | None")
     accepted: dict[str, tuple[type, ...]] = {"str": (str,), "int": (int,), "float": (int, float)}
     if isinstance(value, bool) or not isinstance(value, accepted[expected]):
-        raise InputError(f"{name} must be of type {expected}, got {value!r}")
+        raise InputError(f"{name} must be of type {expected}, got {shown(value)}")
+    if expected == "float" and isinstance(value, int) and abs(value) > 2**53:
+        raise InputError(f"{name} is written as a float if it is as large as {shown(value)}")
 
 
 def _check_numbers(given: Configuration) -> None:

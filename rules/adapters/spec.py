@@ -10,6 +10,7 @@ from typing import Any
 
 from kappaguard.rules.errors import InputError
 from kappaguard.rules.files import is_file
+from kappaguard.rules.strict import short
 
 PATTERN = re.compile(r"(?P<where>.+):(?P<attribute>[^\W\d]\w*(?:\.[^\W\d]\w*)*)\s*(?P<options>\(.*\))?", re.DOTALL)
 
@@ -44,7 +45,7 @@ def options(text: str | None, spec: str) -> dict[str, Any]:
             raise ValueError
         return {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
     except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
-        raise InputError(f"{spec!r} has options that are not of the form (name=value, ...)") from None
+        raise InputError(f"{short(spec)} has options that are not of the form (name=value, ...)") from None
 
 
 def split_pipeline(text: str) -> list[str]:

@@ -17,6 +17,7 @@ REFUTED = 1
 UNFINISHED = 2
 FAILED = 3
 INTERRUPTED = 130
+MOST_NAME = 200
 
 
 def check(
@@ -71,7 +72,7 @@ def check(
     verdicts = [outcome for outcome in outcomes if isinstance(outcome, Verdict)]
     traces = [outcome.trace for outcome in outcomes if isinstance(outcome, InputError) and outcome.trace]
     errors = [
-        str(outcome) if str(order.inquiry.rule) in str(outcome) else f"{order.inquiry.rule}: {outcome}"
+        str(outcome) if str(order.inquiry.rule) in str(outcome) else f"{str(order.inquiry.rule)[:MOST_NAME]}: {outcome}"
         for order, outcome in zip(orders, outcomes, strict=True)
         if isinstance(outcome, InputError)
     ]

@@ -23,7 +23,9 @@ def exact(
     """The worst case of a rule: a lower bound with a witness, an upper bound with a certificate."""
     from kappaguard.cli.progress import counting
     from kappaguard.verify.exact import exact as judge
+    from kappaguard.verify.subject import require_few
 
+    require_few(n)
     with counting("cells") as report:
         result = judge(rule, n, f, report)
     paths = _save(result, out)

@@ -120,7 +120,7 @@ def _run(path: Path, as_json: bool) -> int:
     }
     text = (
         f"robust D-GD with {run.rule}, n = {run.n}, f = {run.f}, {outcome.steps} steps\n"
-        f"||grad||^2 at the output {_float(found):.6g}, bound of Theorem 1 {_float(stated):.6g}: {summary['verdict']}"
+        f"||grad||^2 at the output {_decimal(found)}, bound of Theorem 1 {_decimal(stated)}: {summary['verdict']}"
     )
     typer.echo(json.dumps(summary, indent=2) if as_json else text)
     return 0 if found > stated else DIFFERS
@@ -266,4 +266,10 @@ def _float(value: Bound) -> float:
 
 
 def _decimal(value: Bound) -> str:
-    return f"{_float(value):.12g}"
+    import decimal
+
+    try:
+        return f"{float(value):.12g}"
+    except OverflowError:
+        assert isinstance(value, Fraction)
+        return f"{decimal.Decimal(value.numerator) / decimal.Decimal(value.denominator):.12g}"
