@@ -1,8 +1,8 @@
 """One inquiry into one claim: known witnesses first, then health, then what is known already, then a search.
 
-What is known: for a rule of ours a proof, if there is one; for others the worst inputs of rules that we know. A rule that
-takes long sees these inputs before its health is looked at. One that takes NumPy arrays and torch tensors is judged as
-both.
+What is known: for a rule of ours a proof, if there is one; for others the worst inputs of rules that we know. A rule
+that takes long sees these inputs before its health is looked at. One that takes NumPy arrays and torch tensors is judged
+as both.
 
 The first input that refutes the claim, and does so again when the rule is called again, ends it. Everything that is
 told comes from the judge, not from the finder. How hard to try is counted in evaluations, so that the same request has
@@ -182,7 +182,7 @@ class Course:
             self._conclude(self.under.judge(result.witness), "exact kappa* exceeds it")
 
     def _known(self) -> None:
-        """The worst of the worst inputs of rules that we know; for a rule that takes long, the first beyond the claim."""
+        """The worst of the worst inputs of known rules; for a rule that takes long, the first beyond the claim."""
         self.begin("the worst inputs of known rules")
         found: list[Judgement] = []
         for judgement in judgements(self.under):

@@ -11,7 +11,7 @@ import math
 import os
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -53,7 +53,7 @@ class Subject:
     rule: Callable[[Any], Any]
     n: int
     f: int
-    precision: Precision = Precision()
+    precision: Precision = field(default_factory=Precision)
     allowed: Fraction | None = None
     rotates: bool = False
 

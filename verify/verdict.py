@@ -37,8 +37,8 @@ class Verdict:
     rule runs in floats, ``lower`` is what remains of the ratio when rounding is allowed for. ``fixed`` names the known
     witnesses that no longer violate, ``violating`` the one that still does, ``rejected`` files that are no witnesses.
     ``trouble`` says why the check could not be finished: the verdict is then ``unfinished`` unless it was refuted
-    before, and ``failure`` that the fault is ours. ``reproducible`` is False for a violation that a random rule shows in
-    some calls only, and ``unsaved`` says why a witness was not saved. With ``strict`` every finding counts.
+    before, and ``failure`` that the fault is ours. ``reproducible`` is False for a violation that a random rule shows
+    in some calls only, and ``unsaved`` says why a witness was not saved. With ``strict`` every finding counts.
     """
 
     rule: str

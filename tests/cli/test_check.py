@@ -167,7 +167,8 @@ def test_a_grid_from_the_configuration(project, capsys):
 def test_warnings_of_a_grid_are_told_once(project, capsys):
     (project / "mine.py").write_text(MINE + "\n\ndef sorting(x, f):\n    x.sort(axis=0)\n    return good(x, f)\n")
     (project / "pyproject.toml").write_text(
-        '[tool.kappaguard]\ngrid = [[5, 1], [7, 2]]\nevaluations = 1500\nrules = [{rule = "mine.py:sorting", claim = "2"}]\n'
+        "[tool.kappaguard]\ngrid = [[5, 1], [7, 2]]\nevaluations = 1500\n"
+        'rules = [{rule = "mine.py:sorting", claim = "2"}]\n'
     )
     status, output, _ = run(capsys)
     assert status == 0

@@ -39,7 +39,10 @@ def test_tables_and_defaults():
 
 
 def test_the_command_line_has_the_last_word():
-    text = '[tool.kappaguard]\ngrid = [[5, 1]]\nevaluations = 200\nseed = 7\nrules = ["krum", {rule = "gm", evaluations = 9}]\n'
+    text = (
+        "[tool.kappaguard]\ngrid = [[5, 1]]\nevaluations = 200\nseed = 7\n"
+        'rules = ["krum", {rule = "gm", evaluations = 9}]\n'
+    )
     assert {order.inquiry.evaluations for order in from_toml(text, 5, 8).orders} == {5}
     assert {order.inquiry.seed for order in from_toml(text, 5, 8).orders} == {8}
     assert [order.inquiry.evaluations for order in from_toml(text).orders] == [200, 9]

@@ -18,12 +18,15 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 MOST_PROCESSES = 256
 PULSE, INTERVAL = 0.01, 0.2
 """Seconds between two looks at the worker, and at its descendants."""
 SET_DEATH_SIGNAL, SET_CHILD_SUBREAPER = 1, 36
 LINUX = sys.platform == "linux"
+PROCESSES = Path("/proc")
+PAGE = os.sysconf("SC_PAGE_SIZE") if LINUX else 4096
 REQUESTS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 """What asks the keeper to end the worker."""
 
@@ -40,12 +43,12 @@ def control(option: int, value: int) -> None:
 def descendants(process: int) -> list[int]:
     """All processes below a process that are not zombies, parents first."""
     children: dict[int, list[int]] = {}
-    for entry in os.listdir("/proc") if LINUX else ():
-        if entry.isdigit():
-            with contextlib.suppress(OSError, ValueError), open(f"/proc/{entry}/stat", "rb") as stream:
-                state, parent = stream.read().rpartition(b")")[2].split()[:2]
+    for entry in PROCESSES.iterdir() if LINUX else ():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError, ValueError):
+                state, parent = (entry / "stat").read_bytes().rpartition(b")")[2].split()[:2]
                 if state != b"Z":
-                    children.setdefault(int(parent), []).append(int(entry))
+                    children.setdefault(int(parent), []).append(int(entry.name))
     found, left = [], [process]
     while left:
         below = children.get(left.pop(), [])
@@ -55,11 +58,11 @@ def descendants(process: int) -> list[int]:
 
 
 def memory_of(processes: list[int]) -> int:
-    """The bytes that processes hold together; pages that several share are counted once, as far as that is cheap."""
+    """The bytes that processes hold together; pages that several share are counted several times."""
     resident = 0
     for process in processes:
-        with contextlib.suppress(OSError, ValueError, IndexError), open(f"/proc/{process}/statm", "rb") as stream:
-            resident += int(stream.read().split()[1]) * 4096
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            resident += int((PROCESSES / str(process) / "statm").read_bytes().split()[1]) * PAGE
     return resident
 
 
@@ -67,8 +70,9 @@ def proportional(processes: list[int]) -> int:
     """The same with shared pages counted once, which takes longer to ask."""
     total = 0
     for process in processes:
-        with contextlib.suppress(OSError, ValueError), open(f"/proc/{process}/smaps_rollup", "rb") as stream:
-            total += sum(int(line.split()[1]) << 10 for line in stream if line.startswith(b"Pss:"))
+        with contextlib.suppress(OSError, ValueError):
+            lines = (PROCESSES / str(process) / "smaps_rollup").read_bytes().splitlines()
+            total += sum(int(line.split()[1]) << 10 for line in lines if line.startswith(b"Pss:"))
     return total
 
 

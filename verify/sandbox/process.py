@@ -83,8 +83,8 @@ def run_module(module: str, folder: Path, seconds: float, memory: int = MEMORY) 
     finally:
         _stop(process, token)
         _RUNNING.discard(process.pid)
-        with open(listening, "rb") as stream:
-            told = stream.read(1 << 12)
+        told = os.read(listening, 1 << 12)
+        os.close(listening)
     reader.join(1.0)
     if not reader.is_alive():
         process.stdout.close()

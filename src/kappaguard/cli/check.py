@@ -50,8 +50,8 @@ def check(
     junit: Annotated[Path | None, typer.Option("--junit", metavar="FILE", help="Write a JUnit file.")] = None,
     sarif: Annotated[Path | None, typer.Option("--sarif", metavar="FILE", help="Write a SARIF file.")] = None,
 ) -> int:
-    """Check claims on kappa*: exit code 0 if they hold, 1 if one is refuted, 2 if the request or the rule's interface is
-    wrong or a check was not finished, 3 if kappaguard failed. A RULE that is not ours is code, and is run.
+    """Check claims on kappa*: exit code 0 if they hold, 1 if one is refuted, 2 if the request or the rule's interface
+    is wrong or a check was not finished, 3 if kappaguard failed. A RULE that is not ours is code, and is run.
     """
     from kappaguard.cli.output import show_trace
     from kappaguard.rules.errors import InputError

@@ -70,8 +70,8 @@ def _judged(witness: Witness, timeout: float, run_code: bool) -> Replay:
     code = ", ".join(f"{printable(each.where)} (to call {printable(each.attribute)})" for each in named)
     if not run_code:
         raise InputError(
-            f"{witness.rule!r} is not a rule of ours: a replay imports {code} and runs it with your rights; look at the "
-            "file first, then add --run-code"
+            f"{witness.rule!r} is not a rule of ours: a replay imports {code} and runs it with your rights; look at "
+            "the file first, then add --run-code"
         )
     typer.echo(f"kappaguard: importing {code}", err=True)
     return replay_apart(witness, Limits(timeout))

@@ -123,8 +123,8 @@ def _refuse_code(configuration: Configuration, run_code: bool) -> None:
 
     if ":" in configuration.rule and not run_code:
         raise InputError(
-            f"{configuration.rule!r} is not a rule of ours: to go on imports it and runs it with your rights; look at it "
-            "first, then add --run-code"
+            f"{configuration.rule!r} is not a rule of ours: to go on imports it and runs it with your rights; look at "
+            "it first, then add --run-code"
         )
 
 
