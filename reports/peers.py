@@ -79,8 +79,8 @@ and backed by a test that replays every witness and asks the health checks again
 The claim is the paper's coefficient for the rule that a peer's is meant to be; where the paper has none, the kappa\\*
 that kappaguard certifies for it, and where there is none either, any: a ratio beyond a million. A claim that is open
 was not refuted within its evaluations. A rule under the name of a theorem need not be the theorem's rule: where a
-claim is refuted, that is said about the claim for this code, and whoever wrote the code may never have made it. The paper
-is *Fixing by Mixing: A Recipe for Optimal Byzantine ML under Heterogeneity* (Allouah, Farhadkhani, Guerraoui, Gupta,
+claim is refuted, that is said about the claim for this code, and whoever wrote the code may never have made it. The
+paper is *Fixing by Mixing: A Recipe for Optimal Byzantine ML under Heterogeneity* (Allouah, Farhadkhani, Guerraoui, Gupta,
 Pinot, Stephan, AISTATS 2023).
 
 The peers are installed without their dependencies, by `make test` or, in the folder of this repository, by

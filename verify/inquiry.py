@@ -1,8 +1,8 @@
 """One inquiry into one claim: known witnesses first, then health, then what is known already, then a search.
 
 What is known: for a rule of ours a proof, if there is one; for others the worst inputs of rules that we know. A rule
-that takes long sees these inputs before its health is looked at. One that takes NumPy arrays and torch tensors is judged
-as both.
+that takes long sees these inputs before its health is looked at. One that takes NumPy arrays and torch tensors is
+judged as both.
 
 The first input that refutes the claim, and does so again when the rule is called again, ends it. Everything that is
 told comes from the judge, not from the finder. How hard to try is counted in evaluations, so that the same request has

@@ -22,8 +22,8 @@ def page(plan: Plan, data: dict[str, Data], failed: dict[str, str], seconds: flo
         "",
         f"kappaguard {kappaguard.__version__}, n = {plan.n}, f = {plan.f},"
         f" {plan.evaluations:,} evaluations for each search, seed {plan.seed}, {seconds:.0f} s in all. Lower bounds are"
-        " ratios of inputs in `witnesses/`, each judged on its own: `kappaguard replay --run-code witnesses/FILE` does it"
-        " again. All numbers: `dossier.json`.",
+        " ratios of inputs in `witnesses/`, each judged on its own: `kappaguard replay --run-code witnesses/FILE` does"
+        " it again. All numbers: `dossier.json`.",
     ]
     for name, (title, show) in PARTS.items():
         if name in data or name in failed:
