@@ -21,7 +21,7 @@ from kappaguard.verify.sandbox.run import Limits
 from kappaguard.verify.verdict import Verdict
 
 N, F = 11, 2
-EVALUATIONS = 60_000
+EVALUATIONS = 20_000
 SECONDS = 400.0
 ANY = "1000000"
 """A claim for rules that nobody makes one for: what exceeds it is as good as infinite."""
@@ -80,8 +80,8 @@ The claim is the paper's coefficient for the rule that a peer's is meant to be; 
 that kappaguard certifies for it, and where there is none either, any: a ratio beyond a million. A claim that is open
 was not refuted within its evaluations. A rule under the name of a theorem need not be the theorem's rule: where a
 claim is refuted, that is said about the claim for this code, and whoever wrote the code may never have made it. The
-paper is *Fixing by Mixing: A Recipe for Optimal Byzantine ML under Heterogeneity* (Allouah, Farhadkhani, Guerraoui, Gupta,
-Pinot, Stephan, AISTATS 2023).
+paper is *Fixing by Mixing: A Recipe for Optimal Byzantine ML under Heterogeneity* (Allouah, Farhadkhani, Guerraoui,
+Gupta, Pinot, Stephan, AISTATS 2023).
 
 The peers are installed without their dependencies, by `make test` or, in the folder of this repository, by
 
