@@ -1,4 +1,4 @@
-"""Exit codes: 0 holds, 1 refuted, 2 the request or the interface is wrong, 3 kappaguard failed; one line, never a trace."""
+"""Exit codes: 0 holds, 1 refuted, 2 the request or the interface is wrong, 3 kappaguard failed; one line each."""
 
 from __future__ import annotations
 

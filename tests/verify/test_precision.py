@@ -1,4 +1,4 @@
-"""The precision of a foreign rule is measured: narrow floats inside and outside, iterations, and mistakes that are none."""
+"""The precision of a foreign rule is measured: narrow floats inside and outside, iterations, and what is neither."""
 
 from __future__ import annotations
 
