@@ -12,13 +12,24 @@ DEPENDENCIES := $(ENVIRONMENT)/.dependencies
 PACKAGE := $(ENVIRONMENT)/.package
 DEVELOPMENT := $(ENVIRONMENT)/.development
 
-.PHONY: verify test lint types format build bench bench-search bench-train clean
+# The kinds of processor that OpenBLAS can be told to take this one for, and numbers of threads.
+CORES := Nehalem Sandybridge Haswell Zen SkylakeX
+THREADS := 1 2
+
+.PHONY: verify test solvers lint types format build bench bench-search bench-train clean
 
 verify: $(PACKAGE)
 	$(BIN)/kappaguard verify
 
 test: $(PACKAGE) $(DEVELOPMENT)
 	$(BIN)/python -m pytest -n 2
+
+# Rounding differs from processor to processor: what asks a solver must come out alike on all of them.
+solvers: $(PACKAGE) $(DEVELOPMENT)
+	for core in $(CORES); do for threads in $(THREADS); do \
+	    echo "$$core, $$threads threads" && OPENBLAS_CORETYPE=$$core OPENBLAS_NUM_THREADS=$$threads \
+	    $(BIN)/python -m pytest -n 2 -q -m "solver and not slow" --no-header -p no:cacheprovider || exit 1; \
+	done; done
 
 lint: $(DEVELOPMENT)
 	$(BIN)/ruff check .
@@ -55,7 +66,7 @@ $(BUILT):
 	touch $@
 
 $(DEPENDENCIES): $(BUILT) constraints.txt
-	$(INSTALL) setuptools torch
+	$(INSTALL) setuptools
 	touch $@
 
 # The build back end comes from the environment, so that it is the pinned one and nothing is fetched twice.
@@ -64,7 +75,7 @@ $(PACKAGE): $(DEPENDENCIES) $(DESCRIPTION) $(KERNELS)
 	touch $@
 
 $(DEVELOPMENT): $(DEPENDENCIES) $(DESCRIPTION) requirements-peers.txt requirements-peers-imports.txt | $(PACKAGE)
-	$(INSTALL) --no-build-isolation -e '.[dev]'
+	$(INSTALL) --no-build-isolation -e '.[dev,train]'
 	$(INSTALL) -r requirements-peers-imports.txt
 	$(INSTALL) --no-deps -r requirements-peers.txt
 	touch $@

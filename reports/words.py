@@ -39,7 +39,7 @@ WORDS: dict[str, dict[str, str]] = {
         "claim": "one statement, of the paper or of ours, with a program that checks it",
         "proved": "there is a proof, and it was checked",
         "refuted": "there is a witness, and it was evaluated again before anything was said",
-        "open": "neither, within a stated budget",
+        "open": "neither, within a stated number of evaluations",
         "tightness": "the computed number over the stated one, where the statement is tightest or fails worst: at most "
         "1 if 'at most' is stated and holds, at least 1 for 'at least', 1 for 'equal'; 1 if the statement cannot be "
         "improved",

@@ -36,7 +36,7 @@ from kappaguard.rules.phocas import Phocas
 from kappaguard.rules.pipeline import Pipeline
 from kappaguard.rules.recipe.recipe import Recipe
 from kappaguard.rules.smea import SmallestMaximumEigenvalueAveraging
-from kappaguard.rules.strict import read
+from kappaguard.rules.strict import read, short
 from kappaguard.rules.winsorised import WinsorisedMean
 
 RULES: dict[str, type[Rule]] = {
@@ -142,7 +142,7 @@ def _split(spec: str) -> list[str]:
 def _build(stage: str, known: dict[str, type[S]], kind: str, f: int | None, extra: dict[str, Any]) -> S:
     match = _STAGE.fullmatch(stage)
     if match is None:
-        raise InputError(f"not the name of a {kind}: {stage.strip()!r}")
+        raise InputError(f"not the name of a {kind}: {short(stage.strip())}")
     name, inside = match.groups()
     if name not in known:
         if name in PRE_AGGREGATIONS:
@@ -175,7 +175,7 @@ def _parameters(name: str, text: str) -> dict[str, Any]:
             raise ValueError(text)
         return {str(key): value for key, value in given.items()}
     except (SyntaxError, ValueError, MemoryError, RecursionError, TypeError):
-        raise InputError(f"{name}: parameters are written name=number, got {text!r}") from None
+        raise InputError(f"{name}: parameters are written name=number, got {short(text)}") from None
 
 
 def _unknown(name: str, kind: str, known: list[str]) -> str:

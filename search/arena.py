@@ -38,6 +38,8 @@ POOL = 24
 """How many good inputs are kept for other adversaries to start from."""
 SUBSETS = 5_000
 """Up to this many sets S are looked at for one input."""
+FAULTS = 8
+"""So many inputs on which the rule fails are shown to whoever settles the search."""
 REFUSALS = 30
 """After so many refused inputs the next one must be better by more than a trifle."""
 PART = 0.02
@@ -85,7 +87,7 @@ class Arena:
     criterion: str = "trace"
     traits: Traits = UNKNOWN
     report: Callable[[Arena], None] = field(default=lambda arena: None)
-    settles: Callable[[Candidate], bool] = field(default=lambda candidate: True)
+    settles: Callable[[Candidate], bool] | None = None
     used: int = 0
     faults: int = 0
     fault: RuleFault | None = None
@@ -102,6 +104,8 @@ class Arena:
         self.started = time.perf_counter()
         self._criterion = criterion_named(self.criterion)
         self._refused, self._refusals = -math.inf, 0
+        self._faulty: list[int] = []
+        self._shown = 0
         self._pace = 8
 
     @property
@@ -173,7 +177,19 @@ class Arena:
             values[chosen] = np.where(np.isnan(raw), -np.inf, raw)
         self._spread(x, values)
         self._record(x, outputs, values, order)
+        if self._faulty:
+            self._show_faults(x, order)
         return values
+
+    def _show_faults(self, x: Floats, order: tuple[int, ...]) -> None:
+        """No vector for a finite input satisfies no bound: if whoever settles the search agrees, it ends here."""
+        faulty, self._faulty = self._faulty, []
+        if self.settles is None:
+            return
+        for place in faulty[: max(0, FAULTS - self._shown)]:
+            self._shown += 1
+            if self.settles(Candidate(x[place].copy(), order, math.inf, self.adversary)):
+                raise Exhausted
 
     def outputs(self, x: Floats, arrangement: Sequence[int] | None = None) -> Floats:
         """What the rule makes of inputs in roles, (k, n, d) -> (k, d); NaN where the input or the rule is faulty."""
@@ -199,6 +215,7 @@ class Arena:
                 return
             self.faults += 1
             self.fault = self.fault or fault
+            self._faulty.append(int(places[0]))
             yield places, np.full((1, seen.shape[-1]), np.nan)
 
     def _spread(self, x: Floats, values: Floats) -> None:
@@ -229,7 +246,7 @@ class Arena:
         best = self.best
         if best is None or best.ratio <= self._refused or not (best.ratio > self.target or math.isinf(best.ratio)):
             return
-        if self.settles(best):
+        if self.settles is None or self.settles(best):
             raise Exhausted
         # what was refused was mostly rounding, or a tie: only a better one is worth another look
         self._refusals += 1

@@ -15,43 +15,66 @@ from kappaguard.rules.errors import InputError
 SCHEMA = "kappaguard-ledger/1"
 
 
+TABLES = {"about", "cells"}
+
+
 class Ledger:
-    """Texts by key."""
+    """Texts by key. A file that is somebody else's database is left as it is."""
 
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
-        try:
+        with self._told("open"):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._connection = sqlite3.connect(self.path, timeout=60)
-            with self._connection as connection:
+            try:
+                self._prepare()
+            except BaseException:
+                self._connection.close()
+                raise
+
+    def _prepare(self) -> None:
+        self._connection.execute("pragma synchronous = full")
+        with self._connection as connection:
+            found = connection.execute("select name from sqlite_master where type = 'table'")
+            tables = {str(name) for (name,) in found}
+            if not tables:
                 connection.execute("pragma journal_mode = wal")
-                connection.execute("pragma synchronous = full")
-                connection.execute("create table if not exists about (schema text not null)")
-                connection.execute("create table if not exists cells (key text primary key, result text not null)")
-                known = connection.execute("select schema from about").fetchall()
-                if not known:
-                    connection.execute("insert into about values (?)", (SCHEMA,))
+                connection.execute("create table about (schema text not null)")
+                connection.execute("create table cells (key text primary key, result text not null)")
+                connection.execute("insert into about values (?)", (SCHEMA,))
+            known = connection.execute("select schema from about").fetchall() if "about" in tables else []
+            if tables and (tables != TABLES or not known):
+                raise InputError(f"{self.path} is a database of somebody else's: it is left as it is")
+            if known and known[0][0] != SCHEMA:
+                raise InputError(f"{self.path} holds {str(known[0][0])[:60]!r} and not {SCHEMA!r}")
+
+    @contextmanager
+    def _told(self, what: str) -> Iterator[None]:
+        """An error of the database or of the disk in one line."""
+        try:
+            yield
         except (sqlite3.Error, OSError) as error:
-            raise InputError(f"cannot open {self.path}: {error}") from None
-        if known and known[0][0] != SCHEMA:
-            raise InputError(f"{self.path} holds {known[0][0]!r} and not {SCHEMA!r}")
+            raise InputError(f"cannot {what} {self.path}: {error}") from None
 
     def __getitem__(self, key: str) -> str:
-        row = self._connection.execute("select result from cells where key = ?", (key,)).fetchone()
+        with self._told("read"):
+            row = self._connection.execute("select result from cells where key = ?", (key,)).fetchone()
         if row is None:
             raise KeyError(key)
         return str(row[0])
 
     def __contains__(self, key: str) -> bool:
-        return self._connection.execute("select 1 from cells where key = ?", (key,)).fetchone() is not None
+        with self._told("read"):
+            return self._connection.execute("select 1 from cells where key = ?", (key,)).fetchone() is not None
 
     def __setitem__(self, key: str, result: str) -> None:
-        with self._connection as connection:
+        with self._told("write to"), self._connection as connection:
             connection.execute("insert or replace into cells values (?, ?)", (key, result))
 
     def items(self) -> Iterator[tuple[str, str]]:
         """All of them, in the order of their keys."""
-        yield from self._connection.execute("select key, result from cells order by key")
+        with self._told("read"):
+            yield from self._connection.execute("select key, result from cells order by key")
 
     def close(self) -> None:
         """Let go of the file."""

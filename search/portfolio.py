@@ -70,8 +70,10 @@ class Arm:
         return share + self.weight * math.sqrt(math.log(total + 2) / self.spent)
 
 
-def hunt(arena: Arena, seed: int, adversaries: Sequence[tuple[Adversary, float]] = ADVERSARIES) -> bool:
-    """Run the portfolio until the budget is used up; True if it was interrupted (Ctrl-C) before."""
+def hunt(
+    arena: Arena, seed: int, adversaries: Sequence[tuple[Adversary, float]] = ADVERSARIES
+) -> KeyboardInterrupt | None:
+    """Run the portfolio until the budget is used up; what interrupted it (Ctrl-C) before, if anything did."""
     children = np.random.SeedSequence(seed).spawn(len(adversaries))
     arms = [
         Arm(adversary, weight, adversary.run(arena, np.random.default_rng(child)))
@@ -83,10 +85,10 @@ def hunt(arena: Arena, seed: int, adversaries: Sequence[tuple[Adversary, float]]
             while any(arm.alive for arm in arms):
                 _slice(arena, _chosen(arms))
     except Exhausted:
-        return False
-    except KeyboardInterrupt:
-        return True
-    return False
+        return None
+    except KeyboardInterrupt as interrupt:
+        return interrupt
+    return None
 
 
 def _chosen(arms: list[Arm]) -> Arm:

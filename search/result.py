@@ -45,7 +45,8 @@ class Stats:
     """What it cost, and for a search how it went.
 
     ``dimensions`` has the best ratio per dimension, ``faults`` counts inputs for which the rule returned no vector
-    (the first one in words: ``fault``), ``interrupted`` says that the user stopped it.
+    (the first one in words: ``fault``), ``interrupted`` says that it was stopped before its end, by the user or
+    because it was ``timed_out``. ``precision`` says in words what the rule was measured to be exact to.
     """
 
     seconds: float
@@ -58,6 +59,8 @@ class Stats:
     faults: int = 0
     fault: str | None = None
     interrupted: bool = False
+    timed_out: bool = False
+    precision: str | None = None
 
 
 @dataclass(frozen=True)

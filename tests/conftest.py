@@ -6,7 +6,14 @@ import os
 import signal
 import threading
 
-for name in ("GITHUB_ACTIONS", "KAPPAGUARD_BUDGET", "KAPPAGUARD_SEED", "CI", "BUILD_NUMBER"):
+for name in (
+    "GITHUB_ACTIONS",
+    "KAPPAGUARD_EVALUATIONS",
+    "KAPPAGUARD_SEED",
+    "KAPPAGUARD_TOLERANCE",
+    "CI",
+    "BUILD_NUMBER",
+):
     os.environ.pop(name, None)
 
 # a job in the background of a shell ignores Ctrl-C, and so would the processes that tests interrupt

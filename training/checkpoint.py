@@ -100,6 +100,8 @@ def _unpack(content: dict[str, Any], state: State, problem: Problem) -> None:
     state.messages.copy_(content["messages"])
     state.memory = None if content["memory"] is None else Memory(**content["memory"])
     state.step, state.least = int(content["step"]), float(content["least"])
+    if content["output"] is not None and content["output"].shape != state.theta.shape:
+        raise ValueError("output")
     state.output, state.output_step = content["output"], content["output_step"]
     measured = content.get("measured")
     state.measured = None if measured is None else Point(*measured)

@@ -108,7 +108,9 @@ def _check_type(name: str, value: Any, kind: str) -> None:
     expected = kind.removesuffix(" | None")
     accepted: dict[str, tuple[type, ...]] = {"str": (str,), "int": (int,), "float": (int, float)}
     if isinstance(value, bool) or not isinstance(value, accepted[expected]):
-        raise InputError(f"{name} must be of type {expected}, got {value!r}")
+        raise InputError(f"{name} must be of type {expected}, got {shown(value)}")
+    if expected == "float" and isinstance(value, int) and abs(value) > 2**53:
+        raise InputError(f"{name} is written as a float if it is as large as {shown(value)}")
 
 
 _LEAST = {"n": 1, "f": 0, "steps": 1, "batch": 1, "seed": 0, "evaluate_every": 0, "samples": 0, "keep_messages": 0}

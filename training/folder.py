@@ -99,6 +99,9 @@ class Folder:
                 break
             if not isinstance(row, dict) or not isinstance(row.get("step"), int):
                 raise InputError(f"line {number} of {path} is damaged: it has no step")
+            for name, value in row.items():
+                if not (value is None or isinstance(value, float) or (isinstance(value, int) and abs(value) < 2**63)):
+                    raise InputError(f"line {number} of {path} is damaged: {name[:40]!r} is no number")
             rows.append(row)
         return rows
 

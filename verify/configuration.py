@@ -6,11 +6,11 @@
         "krum",                               # the paper's coefficient
         { rule = "mylib.rules:Mine", claim = "6*f/(n-2*f)", grid = [[9, 2]] },
     ]
-    budget = 3                                # seconds of search for each rule and (n, f)
+    evaluations = 20000                       # of the search for each rule and (n, f)
     seed = 0
 
-Also ``timeout`` (seconds for one check in all), ``memory`` (MiB), ``jobs`` and ``witnesses`` (a folder), and for one
-rule ``budget``, ``tolerance`` and ``rotates``.
+Also ``timeout`` (seconds for one check in all), ``memory`` (MiB), ``jobs``, ``strict`` (every finding counts),
+``tolerance`` and ``witnesses`` (a folder), and for one rule ``evaluations``, ``tolerance`` and ``rotates``.
 """
 
 from __future__ import annotations
@@ -26,16 +26,19 @@ from typing import Any
 from kappaguard.rules.checks import require_seconds
 from kappaguard.rules.errors import InputError
 from kappaguard.verify.guard import Order
-from kappaguard.verify.inquiry import BUDGET, Inquiry
-from kappaguard.verify.sandbox.run import MEMORY, Limits, mebibytes
+from kappaguard.verify.inquiry import EVALUATIONS, Inquiry
+from kappaguard.verify.sandbox.process import MEMORY
+from kappaguard.verify.sandbox.run import TIMEOUT, Limits, mebibytes
 from kappaguard.verify.store import FOLDER
 
 FILE = "pyproject.toml"
 MOST_BYTES = 4 << 20
 MOST_ORDERS = 10_000
 MOST_COUNT = 1 << 63
-KEYS = ("rules", "grid", "budget", "seed", "timeout", "memory", "jobs", "witnesses")
-RULE_KEYS = ("rule", "claim", "grid", "budget", "tolerance", "rotates")
+KEYS = ("rules", "grid", "evaluations", "seed", "timeout", "memory", "jobs", "witnesses", "tolerance", "strict")
+RULE_KEYS = ("rule", "claim", "grid", "evaluations", "tolerance", "rotates")
+GONE = {"budget": "is counted in evaluations now: evaluations = 20000 takes about 3 s"}
+"""Keys of earlier versions."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +57,8 @@ def find(folder: Path) -> Path:
     return folder / FILE
 
 
-def read(path: Path, budget: float | None = None, seed: int | None = None) -> Configuration:
-    """The configuration in a file; a budget or seed given here takes the place of the file's."""
+def read(path: Path, evaluations: int | None = None, seed: int | None = None) -> Configuration:
+    """The configuration in a file; evaluations or a seed given here take the place of the file's."""
     try:
         with path.open("rb") as stream:
             content = stream.read(MOST_BYTES + 1)
@@ -64,14 +67,14 @@ def read(path: Path, budget: float | None = None, seed: int | None = None) -> Co
     if len(content) > MOST_BYTES:
         raise InputError(f"{path} is larger than {MOST_BYTES} bytes")
     try:
-        return from_toml(content.decode("utf-8"), budget, seed)
+        return from_toml(content.decode("utf-8"), evaluations, seed)
     except UnicodeDecodeError:
         raise InputError(f"{path} is not text in UTF-8") from None
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
 
 
-def from_toml(text: str, budget: float | None = None, seed: int | None = None) -> Configuration:
+def from_toml(text: str, evaluations: int | None = None, seed: int | None = None) -> Configuration:
     """The configuration that a TOML text holds."""
     try:
         data: Any = tomllib.loads(text)
@@ -83,15 +86,18 @@ def from_toml(text: str, budget: float | None = None, seed: int | None = None) -
         raise InputError("there is no section [tool.kappaguard]; or name a RULE with -n and -f")
     _only(data, KEYS, "[tool.kappaguard]")
     given_seed = data.get("seed", 0) if seed is None else seed
-    limits = Limits(_seconds(data["timeout"], "timeout") if "timeout" in data else None, _memory(data))
+    limits = Limits(_seconds(data["timeout"], "timeout") if "timeout" in data else TIMEOUT, _memory(data))
+    strict = data.get("strict", False)
+    if not isinstance(strict, bool):
+        raise InputError("strict must be true or false")
     folder = data.get("witnesses", str(FOLDER))
     if not isinstance(folder, str) or not folder or "\0" in folder:
         raise InputError("witnesses must be the path of a folder")
-    usual = BUDGET if "budget" not in data else _seconds(data["budget"], "budget")
+    usual = _count(data.get("evaluations", EVALUATIONS), 1, "evaluations")
     orders = [
-        Order(inquiry, Path(folder), None, limits)
+        Order(inquiry, Path(folder), None, limits, strict)
         for entry in _list(data.get("rules"), "rules")
-        for inquiry in _inquiries(entry, data, usual, budget, _count(given_seed, 0, "seed"))
+        for inquiry in _inquiries(entry, data, usual, evaluations, _count(given_seed, 0, "seed"))
     ]
     if not orders:
         raise InputError("there is nothing to check: rules = [...] or grid = [[n, f], ...] is empty")
@@ -101,7 +107,7 @@ def from_toml(text: str, budget: float | None = None, seed: int | None = None) -
     return Configuration(tuple(orders), jobs, given_seed)
 
 
-def _inquiries(entry: Any, data: Mapping[str, Any], usual: float, forced: float | None, seed: int) -> list[Inquiry]:
+def _inquiries(entry: Any, data: Mapping[str, Any], usual: int, forced: int | None, seed: int) -> list[Inquiry]:
     table = {"rule": entry} if isinstance(entry, str) else entry
     if not isinstance(table, dict) or not isinstance(table.get("rule"), str) or not table["rule"].strip():
         raise InputError("an entry of rules is a name or a table { rule = ..., claim = ... }")
@@ -110,8 +116,8 @@ def _inquiries(entry: Any, data: Mapping[str, Any], usual: float, forced: float 
     claim = table.get("claim")
     if claim is not None and (isinstance(claim, bool) or not isinstance(claim, str | int | float)):
         raise InputError(f"the claim of {name} must be an expression in n and f, or a number")
-    budget = _seconds(table["budget"], f"the budget of {name}") if "budget" in table else usual
-    tolerance = table.get("tolerance")
+    evaluations = _count(table.get("evaluations", usual), 1, f"the evaluations of {name}")
+    tolerance = table.get("tolerance", data.get("tolerance"))
     if tolerance is not None:
         if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not 0 <= tolerance < 1:
             raise InputError(f"the tolerance of {name} must be at least 0 and less than 1")
@@ -122,8 +128,8 @@ def _inquiries(entry: Any, data: Mapping[str, Any], usual: float, forced: float 
     grid = table.get("grid", data.get("grid"))
     if grid is None:
         raise InputError(f"no grid for {name}: grid = [[n, f], ...]")
-    budget = budget if forced is None else forced
-    return [Inquiry(name, n, f, claim, budget, seed, tolerance, rotates) for n, f in map(_pair, _list(grid, "grid"))]
+    tried = evaluations if forced is None else forced
+    return [Inquiry(name, n, f, claim, tried, seed, tolerance, rotates) for n, f in map(_pair, _list(grid, "grid"))]
 
 
 def _pair(value: Any) -> tuple[int, int]:
@@ -134,6 +140,8 @@ def _pair(value: Any) -> tuple[int, int]:
 
 def _only(table: Mapping[str, Any], keys: tuple[str, ...], where: str) -> None:
     for key in table:
+        if key not in keys and key in GONE:
+            raise InputError(f"{where}: {key} {GONE[key]}")
         if key not in keys:
             near = difflib.get_close_matches(key, keys, 1)
             hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(keys)}"

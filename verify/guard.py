@@ -20,12 +20,12 @@ from kappaguard.rules.adapters.resolve import label
 from kappaguard.rules.adapters.spec import parse as parse_spec
 from kappaguard.rules.adapters.spec import split_pipeline
 from kappaguard.rules.base import Rule
-from kappaguard.rules.checks import require_count, require_seconds
+from kappaguard.rules.checks import require_count
 from kappaguard.rules.errors import InputError
 from kappaguard.rules.names import parse
-from kappaguard.verify.inquiry import BUDGET, Finder, Inquiry, inquire
+from kappaguard.verify.inquiry import EVALUATIONS, Finder, Inquiry, inquire
 from kappaguard.verify.sandbox.process import end_all
-from kappaguard.verify.sandbox.run import Limits, inquire_apart
+from kappaguard.verify.sandbox.run import Limits, inquire_apart, replay_apart
 from kappaguard.verify.shown import explain
 from kappaguard.verify.store import FOLDER, keep, stored
 from kappaguard.verify.subject import require_few
@@ -34,12 +34,14 @@ from kappaguard.verify.verdict import Verdict
 
 @dataclass(frozen=True)
 class Order:
-    """An inquiry with where its witnesses are kept, whether it runs apart (None: if that is needed), and its limits."""
+    """An inquiry with where its witnesses are kept, whether it runs apart (None: if that is needed), its limits, and
+    whether every finding counts."""
 
     inquiry: Inquiry
     witnesses: Path | None = FOLDER
     apart: bool | None = None
     limits: Limits = field(default_factory=Limits)
+    strict: bool = False
 
 
 def check(
@@ -48,10 +50,11 @@ def check(
     f: int,
     claim: str | float | Fraction | None = None,
     *,
-    budget: float | None = None,
+    evaluations: int | None = None,
     seed: int | None = None,
     tolerance: float | Fraction | None = None,
     rotates: bool = False,
+    strict: bool = False,
     witnesses: Path | str | None = FOLDER,
     apart: bool | None = None,
     limits: Limits | None = None,
@@ -61,32 +64,48 @@ def check(
     ``claim`` is an expression in n and f or a number; it may be left out for rules whose coefficient the paper states.
     A float stands for the simplest fraction that rounds to it (1/3 for 0.3333333333333333); texts and fractions are
     taken exactly.
-    ``budget`` bounds the seconds of the search (default: the environment's KAPPAGUARD_BUDGET, or 3; KAPPAGUARD_SEED
-    likewise for ``seed``, or 0). ``tolerance`` is the relative error allowed to a rule that iterates to
-    a tolerance of its own; ``rotates`` asks for rotation equivariance as well. Violations are saved to, and replayed
-    from, the folder ``witnesses`` (None: neither). ``apart`` says whether a process of its own is used; by default
-    that is so for rules by name that are not ours.
+    ``evaluations`` is how many inputs the search tries (default: the environment's KAPPAGUARD_EVALUATIONS, or about 3 s
+    of them; KAPPAGUARD_SEED likewise for ``seed``, or 0, and KAPPAGUARD_TOLERANCE for ``tolerance``). ``tolerance`` is
+    the relative error allowed to a rule that iterates to a tolerance of its own; ``rotates`` asks for rotation
+    equivariance as well; with ``strict`` every finding of a health check counts. Violations are saved to, and replayed
+    from, the folder ``witnesses`` (None: neither). ``apart`` says whether a process of its own is used, with ``limits``
+    on time and memory; by default that is so for rules by name that are not ours.
     """
-    usual_budget, usual_seed = defaults()
+    usual = defaults()
     inquiry = Inquiry(
         rule,
         n,
         f,
         claim,
-        usual_budget if budget is None else budget,
-        usual_seed if seed is None else seed,
-        _fraction(tolerance),
+        usual.evaluations if evaluations is None else evaluations,
+        usual.seed if seed is None else seed,
+        usual.tolerance if tolerance is None else _fraction(tolerance),
         rotates,
     )
-    return carry_out(Order(inquiry, None if witnesses is None else Path(witnesses), apart, limits or Limits()))
+    folder = None if witnesses is None else Path(witnesses)
+    return carry_out(Order(inquiry, folder, apart, limits or Limits(), strict))
 
 
-def defaults() -> tuple[float, int]:
-    """The budget and the seed that the environment states, which is how pytest's options get here."""
+@dataclass(frozen=True)
+class Defaults:
+    """How hard to try, from where, and what to allow, unless something else is said."""
+
+    evaluations: int = EVALUATIONS
+    seed: int = 0
+    tolerance: Fraction | None = None
+
+
+def defaults() -> Defaults:
+    """What the environment states, which is how pytest's options get here."""
+    stated = {name: os.environ.get(f"KAPPAGUARD_{name.upper()}") for name in ("evaluations", "seed", "tolerance")}
     try:
-        return float(os.environ.get("KAPPAGUARD_BUDGET", str(BUDGET))), int(os.environ.get("KAPPAGUARD_SEED", "0"))
+        counts = {name: int(stated[name] or "") for name in ("evaluations", "seed") if stated[name] is not None}
+        allowed = None if stated["tolerance"] is None else float(stated["tolerance"])
     except ValueError:
-        raise InputError("KAPPAGUARD_BUDGET must be a number of seconds and KAPPAGUARD_SEED an integer") from None
+        raise InputError(
+            "KAPPAGUARD_EVALUATIONS and KAPPAGUARD_SEED must be integers, and KAPPAGUARD_TOLERANCE a number"
+        ) from None
+    return Defaults(**counts, tolerance=_fraction(allowed))
 
 
 def assert_robust(
@@ -113,18 +132,39 @@ def carry_out(order: Order, finder: Finder | None = None) -> Verdict:
         verdict = inquire_apart(inquiry, earlier, order.limits)
     else:
         verdict = inquire(inquiry, earlier, finder=finder)
-    if known is not None and known.rejected:
-        verdict = replace(verdict, rejected=known.rejected)
+    verdict = replace(verdict, strict=order.strict, rejected=known.rejected if known is not None else ())
     if order.witnesses is None or verdict.verdict != "refuted" or verdict.witness is None:
         return verdict
-    if verdict.violating is not None:
+    if verdict.violating is not None and verdict.violating in {name for name, _ in earlier}:
         return replace(verdict, path=str(order.witnesses / verdict.violating))
+    doubt = _doubt(verdict, order.limits) if apart else None if verdict.reproducible else BY_CHANCE
+    if doubt is not None:
+        return replace(verdict, unsaved=doubt)
     try:
         path = keep(order.witnesses, verdict.witness, verdict.claim)
-    except OSError as error:
-        raise InputError(f"cannot write to {order.witnesses}: {error.strerror or error}") from None
+    except (OSError, InputError) as error:
+        # the refutation stands, whatever the disk does
+        said = getattr(error, "strerror", None) or error
+        return replace(verdict, unsaved=f"cannot write to {order.witnesses}: {said}")
     # a rule that is not deterministic may pass a known witness first and fail it later
     return replace(verdict, path=str(path), fixed=tuple(name for name in verdict.fixed if name != path.name))
+
+
+BY_CHANCE = "the violation does not repeat in every call"
+
+
+def _doubt(verdict: Verdict, limits: Limits) -> str | None:
+    """Why a witness would not be reproduced by whoever replays it: a new process tries."""
+    if not verdict.reproducible:
+        return BY_CHANCE
+    assert verdict.witness is not None
+    try:
+        seen = replay_apart(verdict.witness, limits)
+    except InputError as error:
+        return f"a replay in a new process fails: {error}"
+    if seen.reproduces:
+        return None
+    return "a replay in a new process sees another ratio: the rule keeps state, or draws at random"
 
 
 def carry_out_all(
@@ -175,7 +215,7 @@ def validate(inquiry: Inquiry) -> None:
         if ":" in stage and (where := parse_spec(stage).where).endswith(".py"):
             # before the claim, which nobody knows for a file that is not there
             require_file(Path(where))
-    require_seconds(inquiry.budget, "the budget")
+    require_count(inquiry.evaluations, 1, "the number of evaluations")
 
 
 def _foreign(rule: str | Callable[..., Any]) -> bool:

@@ -1,12 +1,13 @@
-"""The inputs of known lower bounds, shown to any rule: for a slow one they are more than a search gets to."""
+"""The worst inputs of known rules, shown to any rule: a copy of one of them gets its kappa* before any search."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
 
-from kappaguard.search.exact.known import known_inputs
+from kappaguard.search.worst_inputs import worst_inputs
 from kappaguard.verify.judgement import Judgement
 from kappaguard.verify.subject import Subject
 
@@ -14,14 +15,20 @@ MOST_VECTORS = 200
 """Beyond so many they are left to the search."""
 
 
-def judged(under: Subject, d: int | None = None) -> list[Judgement]:
-    """What each of them proves about the rule, in d dimensions if that is given; none without adversaries."""
-    if not under.f or under.n > MOST_VECTORS:
-        return []
-    found = []
-    for x, honest, found_by in known_inputs(under.n, under.f):
-        if d is not None and len(x[0]) > d:
+def judgements(under: Subject, d: int | None = None) -> Iterator[Judgement]:
+    """What each of them proves about the rule, in d dimensions if that is given; none without adversaries.
+
+    Ties are broken by the order of the workers, by each copy of a rule in its own way: so the order is also reversed,
+    unless one call takes long.
+    """
+    if under.n > MOST_VECTORS:
+        return
+    for found in worst_inputs(under.n, under.f):
+        if d is not None and len(found.x[0]) > d:
             continue
-        wide = [[*row, *[Fraction(0)] * ((d or 0) - len(row))] for row in x]
-        found.append(under.judge(under.witness(np.array(wide, dtype=object), honest, found_by)))
-    return found
+        wide = np.array([[*row, *[Fraction(0)] * ((d or 0) - len(row))] for row in found.x], dtype=object)
+        name = f"extremal for {found.rule}"
+        yield under.judge(under.witness(wide, found.honest, name))
+        if not under.brief:
+            last = under.n - 1
+            yield under.judge(under.witness(wide[::-1], sorted(last - index for index in found.honest), name))

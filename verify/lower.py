@@ -22,6 +22,7 @@ from kappaguard.search.arena import Arena, Candidate
 from kappaguard.search.portfolio import ADVERSARIES, hunt
 from kappaguard.search.result import KappaResult, Stats
 from kappaguard.search.shrink import shrink
+from kappaguard.verify.deadline import OutOfTime
 from kappaguard.verify.judgement import Judgement
 from kappaguard.verify.subject import Subject, subject
 
@@ -33,7 +34,7 @@ JUDGED = 6
 """How many of the best inputs are judged until one is accepted."""
 BEYOND_ROUNDING = 10**6
 SHRINKING = 0.25
-"""The time for shrinking, as a fraction of the time of the search."""
+"""The time or the evaluations for shrinking, as a fraction of those of the search."""
 LEAST_EVALUATIONS = 200
 
 
@@ -93,8 +94,8 @@ def search(
     )
     if report is not None:
         arena.report = _reporter(report)
-    interrupted = hunt(arena, seed, adversaries)
-    judgement = hunter.conclude(arena)
+    ended = hunt(arena, seed, adversaries)
+    judgement = hunter.conclude(arena, brief=isinstance(ended, OutOfTime))
     stats = Stats(
         arena.seconds,
         arena.used,
@@ -104,7 +105,9 @@ def search(
         dimensions=tuple(sorted(arena.by_dimension.items())),
         faults=arena.faults,
         fault=None if arena.fault is None else arena.fault.detail,
-        interrupted=interrupted,
+        interrupted=ended is not None,
+        timed_out=isinstance(ended, OutOfTime),
+        precision=f"exact to {under.inexact:.0e} relative, which is allowed here" if under.inexact else None,
     )
     lower: Bound = Fraction(0) if judgement is None else _bound(judgement)
     witness = None if judgement is None else judgement.witness
@@ -152,9 +155,11 @@ class _Hunter:
             self.caught = judgement
         return enough
 
-    def conclude(self, arena: Arena) -> Judgement | None:
-        """The best that is accepted, shrunk if that loses nothing that matters."""
+    def conclude(self, arena: Arena, *, brief: bool = False) -> Judgement | None:
+        """The best that is accepted, shrunk if that loses nothing that matters and there is time."""
         best = self.caught
+        if brief:
+            return best or next(filter(None, map(self._plain, arena.pool[:1])), None)
         patience = _patience(arena)
         for candidate in arena.pool[:JUDGED]:
             if best is not None and not candidate.ratio > best.ratio:
@@ -204,9 +209,9 @@ class _Hunter:
 
 
 def _patience(arena: Arena) -> Callable[[int], bool]:
-    """A fraction of the time that the search took; as many evaluations if that is what its budget was in."""
+    """A fraction of the time that the search took, or of its evaluations if that is what its budget was in."""
     if math.isinf(arena.budget):
-        most = max(LEAST_EVALUATIONS, arena.used)
+        most = max(LEAST_EVALUATIONS, int(SHRINKING * arena.used))
         return lambda used: used <= most
     until = time.perf_counter() + SHRINKING * min(arena.budget, arena.seconds) + 0.2
     return lambda used: time.perf_counter() < until

@@ -51,12 +51,14 @@ def explain(verdict: Verdict) -> str:
         f" at n = {verdict.n}, f = {verdict.f}"
     )
     lines = [head, f"  {printable(verdict.trouble or verdict.reason)}"]
-    if verdict.verdict == "open" and verdict.trouble is None:
+    if verdict.verdict in ("open", "unfinished") and (verdict.trouble is None or verdict.effort.adversaries):
         effort = verdict.effort
         lines.append(
             f"  tried: {effort.evaluations} evaluations in {effort.seconds:.1f} s, seed {effort.seed};"
             f" largest ratio {decimal(verdict.lower)}; {', '.join(effort.adversaries)}"
         )
+    if verdict.verdict == "refuted" and verdict.trouble is not None:
+        lines[1] = f"  {printable(verdict.reason)}; after that {printable(verdict.trouble)}"
     if verdict.verdict == "refuted" and verdict.witness is not None:
         lines += ["", *matrix(verdict.witness, verdict.output), "", *_numbers(verdict), ""]
         lines += [f"reproduce: {line}" for line in reproduce(verdict)]
@@ -137,7 +139,8 @@ def reproduce(verdict: Verdict) -> list[str]:
     assert witness is not None
     named = ":" not in verdict.rule or "<" not in verdict.rule
     if verdict.path is not None and named:
-        lines.append(f"kappaguard replay {verdict.path}")
+        code = " --run-code" if ":" in witness.rule else ""
+        lines.append(f"kappaguard replay{code} {verdict.path}")
     if witness.n * witness.d <= MOST_PASTED:
         rows = ", ".join("[" + ", ".join(repr(float(value)) for value in row) + "]" for row in witness.x)
         lines.append(f"rule(numpy.array([{rows}]))")

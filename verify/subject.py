@@ -11,7 +11,7 @@ import math
 import os
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -32,27 +32,45 @@ from kappaguard.rules.names import rule as rule_named
 from kappaguard.rules.witness import MOST_VECTORS, Witness, fractions
 from kappaguard.verify.judgement import Failed, Floats, Judgement
 from kappaguard.verify.median import Ball
+from kappaguard.verify.precision import RANGES, SLOW, Precision, measure
 from kappaguard.verify.replay import NO_VECTOR, bounds, evaluate, method_for
-from kappaguard.verify.rounding import DOUBLE, LOST, ratio_beyond_rounding, tolerance_for
+from kappaguard.verify.rounding import LOST, ratio_beyond_rounding, tolerance_for
 
 MOST_CHARACTERS = 500
+HEADROOM = 2
+"""How many times what a rule was measured to be exact to it may be off."""
 
 
 @dataclass(frozen=True)
 class Subject:
     """A rule, the (n, f) at hand, and how exactly it computes.
 
-    ``epsilon`` is that of the floats that it returns; ``allowed`` replaces the relative rounding error that follows
-    from it, for a rule that iterates to a tolerance of its own.
+    ``precision`` is what was measured of its floats and its iterations; ``allowed`` is the relative error that the user
+    allows instead.
     """
 
     spec: str | Callable[..., Any]
     rule: Callable[[Any], Any]
     n: int
     f: int
-    epsilon: float = DOUBLE
+    precision: Precision = field(default_factory=Precision)
     allowed: Fraction | None = None
     rotates: bool = False
+
+    @property
+    def epsilon(self) -> float:
+        """Of the floats that it computes in."""
+        return self.precision.epsilon
+
+    @property
+    def inexact(self) -> float:
+        """What the rule is exact to, relative to the largest entry, if that is more than rounding and not allowed."""
+        return self.precision.inexact if self.allowed is None else 0.0
+
+    @property
+    def brief(self) -> bool:
+        """Whether one call takes so long that only few can be asked for."""
+        return self.precision.pace > SLOW
 
     @property
     def name(self) -> str:
@@ -123,8 +141,15 @@ class Subject:
         return dataclasses.replace(self, rule=rule, n=n, f=f)
 
     def tolerance(self, d: int) -> Fraction:
-        """The rounding error that its float output is allowed, relative to the largest entry."""
-        return tolerance_for(self.n, d, self.epsilon) if self.allowed is None else self.allowed
+        """The error that its float output is allowed, relative to the largest entry: rounding, what it was measured to
+        be exact to, or what the user says."""
+        if self.allowed is not None:
+            return self.allowed
+        return max(tolerance_for(self.n, d, self.epsilon), HEADROOM * Fraction(self.inexact))
+
+    def comfortable(self, x: Floats) -> bool:
+        """Whether no square or sum of entries leaves the range of the floats that the rule computes in."""
+        return float(np.max(np.abs(x))) <= 2.0 ** RANGES[self.epsilon]
 
     def witness(self, x: NDArray[Any], subset: Sequence[int], found_by: str, note: str = "") -> Witness:
         """An input and a set, not judged yet."""
@@ -145,12 +170,16 @@ class Subject:
         try:
             returned = self(x)
         except Failed as failed:
+            if not self.comfortable(x):
+                # infinity from numbers too large for its floats says nothing about a rule of real numbers
+                return Judgement(Fraction(0), dataclasses.replace(witness, lower=Fraction(0), upper=math.inf))
             note = f"{NO_VECTOR}the rule {failed}"[:MOST_CHARACTERS]
             return Judgement(math.inf, dataclasses.replace(witness, lower=math.inf, upper=math.inf, note=note))
         rows, output = fractions(x), fractions(returned[None])[0]
         lower, upper = bounds(Ball(output, Fraction(0)), rows, witness)
-        limit = LOST if self.allowed is None else None
-        beyond = ratio_beyond_rounding(output, rows, witness.subset, self.tolerance(witness.d), limit)
+        tolerance = self.tolerance(witness.d)
+        limit = max(LOST, tolerance) if self.allowed is None else None
+        beyond = ratio_beyond_rounding(output, rows, witness.subset, tolerance, limit)
         settled = dataclasses.replace(witness, lower=lower, upper=upper)
         return Judgement(min(lower, beyond), settled, tuple(returned.tolist()))
 
@@ -174,32 +203,10 @@ def subject(
     built = rule_named(spec, f=f)
     if isinstance(built, Guarded) and not isinstance(built, Adapted):
         raise InputError(f"{built.name} is a pre-aggregation: a rule must follow")
-    found = Subject(spec, built, n, f, allowed=tolerance, rotates=rotates)
-    return dataclasses.replace(found, epsilon=_epsilon(found))
+    return Subject(spec, built, n, f, measure(built, n, f), tolerance, rotates)
 
 
 def require_few(n: int) -> None:
     """A witness can hold so many vectors and no more."""
     if n > MOST_VECTORS:
         raise InputError(f"n may be {MOST_VECTORS} at most, got {n}")
-
-
-def _epsilon(found: Subject) -> float:
-    """That of the floats that the rule returns; one that refuses plain inputs does not run at (n, f)."""
-    if not isinstance(found.rule, Adapted):
-        return DOUBLE
-    errors = []
-    for seed, d in enumerate((3, 1, 3)):
-        x = np.random.default_rng(seed).standard_normal((found.n, d))
-        try:
-            with seeded(0), warnings.catch_warnings(), np.errstate(all="ignore"):
-                warnings.simplefilter("ignore")
-                returned = found.rule.produce(x)
-        except RuleFault as fault:
-            errors.append(fault)
-            continue
-        dtype = str(returned.dtype).rpartition(".")[2]
-        return {"float16": 2.0**-10, "bfloat16": 2.0**-7, "float32": 2.0**-23}.get(dtype, DOUBLE)
-    if all(fault.kind in ("exception", "none") for fault in errors):
-        raise InputError(f"{found.name} does not run at n = {found.n} and f = {found.f}: it {errors[0].detail}")
-    return DOUBLE

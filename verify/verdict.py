@@ -1,4 +1,5 @@
-"""What the guard says about one rule at one (n, f): proved, refuted with a witness, or open with how hard it tried."""
+"""What the guard says about one rule at one (n, f): proved, refuted with a witness, open with how hard it tried, or
+unfinished."""
 
 from __future__ import annotations
 
@@ -9,10 +10,13 @@ from fractions import Fraction
 from typing import Any, Literal, get_args
 
 from kappaguard.rules.errors import InputError
+from kappaguard.rules.strict import fraction
 from kappaguard.rules.witness import Bound, Witness, from_json
 from kappaguard.verify.health.finding import Finding, finding_from_data
 
-Word = Literal["proved", "refuted", "open"]
+Word = Literal["proved", "refuted", "open", "unfinished"]
+MOST_DIGITS = 20_000
+"""Of a bound that another process tells us."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +36,9 @@ class Verdict:
     ``lower`` is the ratio of the witness, and ``output`` what the rule returned for it. While the claim is open and the
     rule runs in floats, ``lower`` is what remains of the ratio when rounding is allowed for. ``fixed`` names the known
     witnesses that no longer violate, ``violating`` the one that still does, ``rejected`` files that are no witnesses.
-    ``trouble`` says why the check could not be finished: then the verdict is open and means nothing.
+    ``trouble`` says why the check could not be finished: the verdict is then ``unfinished`` unless it was refuted
+    before, and ``failure`` that the fault is ours. ``reproducible`` is False for a violation that a random rule shows
+    in some calls only, and ``unsaved`` says why a witness was not saved. With ``strict`` every finding counts.
     """
 
     rule: str
@@ -53,11 +59,16 @@ class Verdict:
     trouble: str | None = None
     path: str | None = None
     rejected: tuple[str, ...] = ()
+    failure: bool = False
+    reproducible: bool = True
+    unsaved: str | None = None
+    strict: bool = False
 
     @property
     def holds(self) -> bool:
-        """Whether the claim stands: it was proved, or not refuted by a check that was finished."""
-        return self.verdict != "refuted" and self.trouble is None
+        """Whether the claim stands: it was proved, or not refuted by a check that was finished, and nothing was found
+        if every finding counts."""
+        return self.verdict in ("proved", "open") and not (self.strict and self.findings)
 
     def to_json(self) -> str:
         """For another process: exact numbers, the witness as its own text."""
@@ -82,6 +93,8 @@ class Verdict:
             ],
             "fixed": list(self.fixed),
             "violating": self.violating,
+            "trouble": self.trouble,
+            "reproducible": self.reproducible,
         }
         return json.dumps(data, allow_nan=False)
 
@@ -98,7 +111,7 @@ def verdict_from_json(text: str) -> Verdict:
             n=int(data["n"]),
             f=int(data["f"]),
             claim=str(data["claim"]),
-            bound=Fraction(data["bound"]),
+            bound=fraction(data["bound"], "bound", MOST_DIGITS),
             verdict=data["verdict"],
             reason=str(data["reason"]),
             lower=_bound(data["lower"]),
@@ -109,6 +122,8 @@ def verdict_from_json(text: str) -> Verdict:
             effort=Effort(float(seconds), int(evaluations), int(seed), tuple(map(str, adversaries))),
             fixed=tuple(map(str, data["fixed"])),
             violating=None if data["violating"] is None else str(data["violating"]),
+            trouble=None if data["trouble"] is None else str(data["trouble"])[:MOST_DIGITS],
+            reproducible=data["reproducible"] is True,
         )
     except (KeyError, TypeError, ValueError, RecursionError, OverflowError, ZeroDivisionError) as error:
         raise InputError(f"not a verdict: {type(error).__name__}") from None
@@ -126,4 +141,4 @@ def number(value: Any) -> float | str | None:
 
 
 def _bound(text: str) -> Bound:
-    return math.inf if text == "inf" else Fraction(text)
+    return math.inf if text == "inf" else fraction(text, "bound", MOST_DIGITS)

@@ -25,9 +25,10 @@ def page(plan: Plan, data: dict[str, Data], failed: dict[str, str], seconds: flo
     lines += [f"- {line}" for line in verdict(plan, data, failed)]
     lines += [
         "",
-        f"kappaguard {kappaguard.__version__}, n = {plan.n}, f = {plan.f}, {plan.budget:g} s for each search,"
-        f" seed {plan.seed}, {seconds:.0f} s in all. Lower bounds are ratios of inputs in `witnesses/`, each judged on"
-        " its own: `kappaguard replay witnesses/FILE` does it again. All numbers: `dossier.json`.",
+        f"kappaguard {kappaguard.__version__}, n = {plan.n}, f = {plan.f},"
+        f" {plan.evaluations:,} evaluations for each search, seed {plan.seed}, {seconds:.0f} s in all. Lower bounds are"
+        " ratios of inputs in `witnesses/`, each judged on its own: `kappaguard replay --run-code witnesses/FILE` does"
+        " it again. All numbers: `dossier.json`.",
     ]
     for name, (title, show) in PARTS.items():
         if name in data or name in failed:
@@ -109,7 +110,7 @@ def _dimension(data: Data) -> list[str]:
 
 
 def _mixing(data: Data) -> list[str]:
-    about = "Lower bounds, each found within its budget: they say what was found, not which rule is better."
+    about = "Lower bounds, each found within its evaluations: they say what was found, not which rule is better."
     rows = [[escaped(row["rule"]), *_bound(row)] for row in data["rows"]]
     return [about, "", *table(["rule", "kappa* >=", "witness"], rows)]
 

@@ -3,41 +3,63 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
+from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from kappaguard.rules.checks import require_count, require_positive
+from kappaguard.rules.checks import require_count, require_seconds
 from kappaguard.rules.errors import InputError
 from kappaguard.rules.witness import Witness
-from kappaguard.verify.subject import require_few, subject
+from kappaguard.verify.deadline import OutOfTime
+from kappaguard.verify.subject import Subject, require_few, subject
 from kappaguard.verify.verdict import number
 
+Row = dict[str, Any]
+T = TypeVar("T")
+
 N, F = 17, 4
-BUDGET = 3.0
+EVALUATIONS = 10_000
+TIMEOUT = 300.0
 MEMORY = 4 << 30
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A rule, the (n, f) that it is mostly looked at for, seconds for one search, a seed, and where witnesses go."""
+    """A rule, the (n, f) that it is mostly looked at for, evaluations of one search, a seed, and where witnesses go.
+
+    ``tolerance`` is the text of a fraction, the relative error that is allowed; ``timeout`` the seconds of a section.
+    """
 
     rule: str
     n: int = N
     f: int = F
-    budget: float = BUDGET
+    evaluations: int = EVALUATIONS
     seed: int = 0
     witnesses: str = "witnesses"
     memory: int = MEMORY
+    tolerance: str | None = None
+    timeout: float = TIMEOUT
 
     def __post_init__(self) -> None:
         require_count(self.n, 3, "n")
         require_count(self.f, 1, "f")
         require_count(self.seed, 0, "the seed")
-        require_positive(self.budget, "the budget")
+        require_count(self.evaluations, 1, "the number of evaluations")
+        require_seconds(self.timeout, "the timeout")
         require_few(self.n)
         if 2 * self.f >= self.n:
             raise InputError(f"no rule is robust unless f < n/2, got n = {self.n} and f = {self.f}")
+
+    @property
+    def allowed(self) -> Fraction | None:
+        """The tolerance as a number."""
+        return None if self.tolerance is None else Fraction(self.tolerance)
+
+    def subject(self) -> Subject:
+        """The rule, ready to be examined."""
+        return subject(self.rule, self.n, self.f, tolerance=self.allowed)
 
     def at(self, **changes: Any) -> Plan:
         """The same with other values."""
@@ -61,14 +83,31 @@ def plan_from_json(text: str) -> Plan:
     return Plan(**json.loads(text))
 
 
+def each_row(items: Iterable[T], make: Callable[[T], Row]) -> list[Row]:
+    """One row after another; when the time is over, those that there are."""
+    rows: list[Row] = []
+    try:
+        for item in items:
+            rows.append(make(item))
+            if rows[-1].get("unfinished"):
+                break
+    except OutOfTime:
+        if not rows:
+            raise
+    return rows
+
+
 def bound(plan: Plan, d: int | None = None) -> dict[str, Any]:
     """The best lower bound that the search and the inputs of known lower bounds give, its witness saved."""
-    from kappaguard.verify.known import judged
+    from kappaguard.verify.known import judgements
     from kappaguard.verify.lower import search
 
-    result = search(plan.rule, plan.n, plan.f, d=d, budget=plan.budget, seed=plan.seed)
+    known = list(judgements(plan.subject(), d))
+    result = search(
+        plan.rule, plan.n, plan.f, d=d, evaluations=plan.evaluations, seed=plan.seed, tolerance=plan.allowed
+    )
     lower, witness = result.lower, result.witness
-    for judgement in judged(subject(plan.rule, plan.n, plan.f), d):
+    for judgement in known:
         if witness is None or judgement.ratio > lower:
             lower, witness = judgement.ratio, judgement.witness
     return {
@@ -77,4 +116,5 @@ def bound(plan: Plan, d: int | None = None) -> dict[str, Any]:
         "d": d if witness is None else witness.d,
         "evaluations": result.stats.evaluations,
         "seconds": result.stats.seconds,
+        **({"unfinished": True} if result.stats.timed_out else {}),
     }

@@ -15,11 +15,12 @@ import kappaguard
 from kappaguard.reports.dossier.agree import agreed
 from kappaguard.reports.dossier.page import page
 from kappaguard.reports.dossier.plan import Plan
-from kappaguard.reports.dossier.sections import GRACE, SECTIONS, section
-from kappaguard.reports.dossier.worker import ERROR, NAME, PLAN, RESULT
+from kappaguard.reports.dossier.sections import SECTIONS, TOGETHER
+from kappaguard.reports.dossier.worker import BEGUN, ERROR, LATE, NAME, PLAN, RESULT, TRACE
 from kappaguard.rules.errors import InputError
 from kappaguard.rules.files import write
-from kappaguard.verify.sandbox.process import run_module
+from kappaguard.verify.sandbox.process import end_all, run_module
+from kappaguard.verify.sandbox.run import RAISE
 from kappaguard.verify.subject import subject
 
 PAGE = "dossier.md"
@@ -29,18 +30,20 @@ WITNESSES = "witnesses"
 
 @dataclass(frozen=True)
 class Dossier:
-    """What was found, section by section; a section without data says why in ``failed``."""
+    """What was found, section by section; a section without data says why in ``failed``. ``interrupted`` says that the
+    user stopped it."""
 
     plan: Plan
     data: dict[str, dict[str, Any]]
     failed: dict[str, str]
     seconds: float
+    interrupted: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Everything, as JSON can hold it."""
-        about = {"rule": self.plan.rule, "n": self.plan.n, "f": self.plan.f, "budget": self.plan.budget}
+        about = {"rule": self.plan.rule, "n": self.plan.n, "f": self.plan.f, "evaluations": self.plan.evaluations}
         about |= {"seed": self.plan.seed, "seconds": self.seconds, "version": kappaguard.__version__}
-        return about | {"sections": self.data, "failed": self.failed}
+        return about | {"sections": self.data, "failed": self.failed, "interrupted": self.interrupted}
 
 
 def stress(
@@ -66,25 +69,29 @@ def stress(
             outcomes[name] = str(error)
         done(name)
 
-    if "health" in sections:
-        # a rule that does not run at all is a wrong request, and told at once
-        outcomes["health"] = _apart("health", plan)
-        done("health")
-    # timings are taken when nothing else runs, and the longest section begins first
-    together = sorted(
-        (name for name in sections if name not in ("health", "cost")), key=lambda name: -section(name)[1](plan)
-    )
-    with ThreadPoolExecutor(jobs) as pool:
-        list(pool.map(one, together))
+    interrupted = False
+    try:
+        if "health" in sections:
+            # a rule that does not run at all is a wrong request, and told at once
+            outcomes["health"] = _apart("health", plan)
+            done("health")
+        _together(one, [name for name in TOGETHER if name in sections], jobs)
+        # timings are taken when nothing else runs
+        for name in sections:
+            if name not in outcomes:
+                one(name)
+    except KeyboardInterrupt:
+        interrupted = True
     for name in sections:
-        if name not in outcomes:
-            one(name)
+        outcomes.setdefault(name, "interrupted")
     data = {name: outcome for name in sections if isinstance(outcome := outcomes[name], dict)}
     failed = {name: outcome for name in sections if isinstance(outcome := outcomes[name], str)}
+    if interrupted and not data:
+        raise KeyboardInterrupt
     data = agreed(plan, data)
     if not data:
         raise InputError(f"{plan.rule}: {next(iter(failed.values()))}")
-    dossier = Dossier(plan, data, failed, time.perf_counter() - start)
+    dossier = Dossier(plan, data, failed, time.perf_counter() - start, interrupted)
     try:
         write(out / NUMBERS, json.dumps(dossier.to_json(), indent=2, allow_nan=False) + "\n")
         write(out / PAGE, page(plan, data, failed, dossier.seconds))
@@ -93,20 +100,37 @@ def stress(
     return dossier
 
 
+def _together(one: Callable[[str], None], names: Sequence[str], jobs: int) -> None:
+    """Several sections at a time; Ctrl-C ends those that run, and begins no other."""
+    pool = ThreadPoolExecutor(jobs)
+    try:
+        list(pool.map(one, names))
+    except KeyboardInterrupt:
+        pool.shutdown(wait=False, cancel_futures=True)
+        end_all()
+        raise
+    finally:
+        pool.shutdown(wait=True)
+
+
 def _apart(name: str, plan: Plan) -> dict[str, Any] | str:
     """The data of a section, or why the process brought none; InputError if the rule refuses."""
     with tempfile.TemporaryDirectory(prefix="kappaguard-", ignore_cleanup_errors=True) as place:
         folder = Path(place)
         (folder / PLAN).write_text(plan.to_json(), encoding="utf-8")
         (folder / NAME).write_text(name, encoding="utf-8")
-        seconds = section(name)[1](plan) + GRACE
-        ended = run_module("kappaguard.reports.dossier.worker", folder, seconds)
+        (folder / BEGUN).write_text(str(time.monotonic()), encoding="utf-8")
+        ended = run_module("kappaguard.reports.dossier.worker", folder, plan.timeout, plan.memory)
         if (folder / RESULT).is_file():
             found: dict[str, Any] = json.loads((folder / RESULT).read_text(encoding="utf-8"))
             return found
         if (folder / ERROR).is_file():
-            raise InputError((folder / ERROR).read_text(encoding="utf-8"))
-        if ended.status is None:
-            return f"the rule did not return within {seconds:g} s"
+            wrong = InputError((folder / ERROR).read_text(encoding="utf-8"))
+            wrong.trace = (folder / TRACE).read_text(encoding="utf-8") if (folder / TRACE).is_file() else ""
+            raise wrong
+        if (folder / LATE).is_file():
+            return (folder / LATE).read_text(encoding="utf-8")
+        if ended.crossed == "time":
+            return f"the rule did not return within {plan.timeout:g} s; {RAISE}"
         last = ended.printed.strip().splitlines()[-1:]
         return f"the process ended with {ended.how}" + (f": {last[0][:300]}" if last else "")

@@ -9,11 +9,16 @@ from pathlib import Path
 
 from kappaguard.reports.dossier.plan import plan_from_json
 from kappaguard.reports.dossier.sections import section
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.errors import InputError, trace_of
 from kappaguard.rules.files import write
+from kappaguard.verify.deadline import OutOfTime, deadline
 from kappaguard.verify.sandbox.process import end_with_parent, limit_memory
+from kappaguard.verify.sandbox.run import RAISE
 
-PLAN, NAME, RESULT, ERROR = "plan.json", "section", "result.json", "error"
+PLAN, NAME, RESULT, ERROR, TRACE, LATE = "plan.json", "section", "result.json", "error", "trace", "late"
+BEGUN = "begun"
+TRAIN = ("torch", "sklearn", "pooch")
+"""What the extra train brings."""
 
 
 def work(folder: Path) -> None:
@@ -21,11 +26,19 @@ def work(folder: Path) -> None:
     plan = plan_from_json((folder / PLAN).read_text(encoding="utf-8"))
     end_with_parent()
     limit_memory(plan.memory)
-    compute, _ = section((folder / NAME).read_text(encoding="utf-8"))
     try:
-        write(folder / RESULT, json.dumps(compute(plan), allow_nan=False))
+        with deadline(plan.timeout, float((folder / BEGUN).read_text())):
+            found = section((folder / NAME).read_text(encoding="utf-8"))(plan)
+        write(folder / RESULT, json.dumps(found, allow_nan=False))
+    except OutOfTime:
+        write(folder / LATE, f"unfinished within {plan.timeout:g} s; {RAISE}")
+    except ModuleNotFoundError as error:
+        if error.name not in TRAIN:
+            raise
+        write(folder / LATE, f"it needs {error.name}: pip install 'kappaguard[train]'")
     except InputError as error:
         write(folder / ERROR, " ".join(str(error).split()))
+        write(folder / TRACE, trace_of(error))
 
 
 if __name__ == "__main__":

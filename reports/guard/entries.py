@@ -9,6 +9,18 @@ from kappaguard.rules.text import printable
 from kappaguard.verify.verdict import Verdict, number
 
 
+def scope(verdict: Verdict) -> str:
+    """What a verdict is about: for which n, f, dimension and arithmetic, and by which kind of evidence."""
+    where = f"n = {verdict.n}, f = {verdict.f}"
+    if verdict.verdict == "proved":
+        return f"{where}, every dimension, exact arithmetic, by a certificate or a cited proof"
+    if verdict.verdict == "refuted":
+        kind = "floats, rounding allowed for" if ":" in verdict.rule else "exact arithmetic where the rule has one"
+        width = "" if verdict.witness is None else f", dimension {verdict.witness.d}"
+        return f"{where}{width}, {kind}, by a witness"
+    return f"{where}, the inputs that were tried"
+
+
 def entry(verdict: Verdict) -> dict[str, Any]:
     """One verdict; texts that come from rules hold no control characters."""
     return {
@@ -27,7 +39,9 @@ def entry(verdict: Verdict) -> dict[str, Any]:
         "verdict": verdict.verdict,
         "reason": printable(verdict.reason),
         "trouble": None if verdict.trouble is None else printable(verdict.trouble),
+        "scope": scope(verdict),
         "witness": verdict.path,
+        "unsaved": None if verdict.unsaved is None else printable(verdict.unsaved),
         "fixed": list(verdict.fixed),
         "rejected": [printable(text) for text in verdict.rejected],
         "health": [each.to_data() | {"message": printable(each.message)} for each in verdict.findings],

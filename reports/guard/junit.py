@@ -23,17 +23,21 @@ def junit(outcomes: Sequence[Verdict], errors: Sequence[str] = ()) -> str:
         if verdict.verdict == "refuted":
             said = f"kappa* >= {decimal(verdict.lower)} > {decimal(verdict.bound)}"
             ElementTree.SubElement(case, "failure", message=_text(said), type="refuted").text = _body(explain(verdict))
-        elif verdict.trouble is not None:
-            failed = ElementTree.SubElement(case, "error", message=_text(verdict.trouble), type="unfinished")
+        elif verdict.strict and verdict.findings:
+            said = f"{len(verdict.findings)} findings, and every one counts"
+            ElementTree.SubElement(case, "failure", message=said, type="finding").text = _body(explain(verdict))
+        elif verdict.verdict == "unfinished":
+            said = verdict.trouble or verdict.reason
+            failed = ElementTree.SubElement(case, "error", message=_text(said), type="unfinished")
             failed.text = _body(explain(verdict))
         else:
             ElementTree.SubElement(case, "system-out").text = _body(explain(verdict))
     for place, error in enumerate(errors):
         case = ElementTree.SubElement(suite, "testcase", classname="kappaguard.check", name=f"request {place + 1}")
         ElementTree.SubElement(case, "error", message=_text(error), type="wrong request")
-    troubled = sum(verdict.trouble is not None and verdict.verdict != "refuted" for verdict in outcomes)
+    troubled = sum(verdict.verdict == "unfinished" for verdict in outcomes)
     suite.set("tests", str(len(outcomes) + len(errors)))
-    suite.set("failures", str(sum(verdict.verdict == "refuted" for verdict in outcomes)))
+    suite.set("failures", str(len(list(suite.iter("failure")))))
     suite.set("errors", str(troubled + len(errors)))
     suite.set("time", f"{sum(verdict.effort.seconds for verdict in outcomes):.3f}")
     ElementTree.indent(suite)

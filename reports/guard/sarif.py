@@ -27,6 +27,8 @@ def sarif(outcomes: Sequence[Verdict], errors: Sequence[str] = ()) -> str:
         _rule("kappa/request", "The request itself is wrong."),
         _rule("kappa/health/faults", "The rule returns no vector for some inputs that the search tried."),
         _rule("kappa/health/conduct", "The rule does something besides returning a vector."),
+        _rule("kappa/health/backends", "The rule does something else with torch tensors than with NumPy arrays."),
+        _rule("kappa/health/precision", "The rule is exact to a tolerance only."),
         *(_rule(f"kappa/health/{check.name}", check.question) for check in CHECKS),
     ]
     driver = {
@@ -54,10 +56,10 @@ def _results(verdict: Verdict) -> list[dict[str, Any]]:
             f" ({verdict.reason}). Witness: {verdict.path or 'not saved'}"
         )
         results.append(_result("kappa/claim", "error", said, where, properties | {"witness": verdict.path}))
-    elif verdict.trouble is not None:
+    elif verdict.verdict == "unfinished":
         results.append(_result("kappa/unfinished", "error", f"{about}: {verdict.trouble}", where, properties))
     for finding in verdict.findings:
-        level = "error" if finding.refutes else "warning"
+        level = "error" if finding.refutes or verdict.strict else "warning"
         results.append(
             _result(f"kappa/health/{finding.check}", level, f"{about}: {finding.message}", where, properties)
         )

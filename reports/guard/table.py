@@ -28,7 +28,7 @@ def row(verdict: Verdict) -> list[str]:
         stated(verdict),
         _outward(verdict.lower, lower_shown),
         "" if verdict.upper is None else _outward(verdict.upper, upper_shown),
-        verdict.verdict if verdict.trouble is None else "unfinished",
+        verdict.verdict,
         health or ("sound" if verdict.trouble is None and verdict.violating is None else "not examined"),
         f"{effort.evaluations} evaluations, {effort.seconds:.1f} s, seed {effort.seed}",
     ]

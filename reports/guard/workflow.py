@@ -23,10 +23,10 @@ def commands(outcomes: Sequence[Verdict], errors: Sequence[str] = ()) -> list[st
         if verdict.verdict == "refuted":
             said = f"kappa* >= {decimal(verdict.lower)} > {stated(verdict)}; {verdict.reason}"
             lines.append(_command("error", where, title, f"{said}; witness: {verdict.path or 'not saved'}"))
-        elif verdict.trouble is not None:
-            lines.append(_command("error", where, title, verdict.trouble))
+        elif verdict.verdict == "unfinished":
+            lines.append(_command("error", where, title, verdict.trouble or verdict.reason))
         lines += [
-            _command("warning", where, title, f"{finding.check}: {finding.message}")
+            _command("error" if verdict.strict else "warning", where, title, f"{finding.check}: {finding.message}")
             for finding in verdict.findings
             if not finding.refutes
         ]

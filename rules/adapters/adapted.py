@@ -117,6 +117,9 @@ class Guarded(ABC):
     def _array(self, output: Any, shape: tuple[int, ...]) -> Array:
         if output is None:
             raise self._fault("none", "returned None")
+        if np.ma.isMaskedArray(output) and np.any(np.ma.getmaskarray(output)):
+            count = int(np.sum(np.ma.getmaskarray(output)))
+            raise self._fault("nan", f"returned a masked array with {count} of {output.size} entries missing")
         if isinstance(output, list | tuple):
             output = self._vector(output)
         if not isinstance(output, np.generic) and not array_api_compat.is_array_api_obj(output):

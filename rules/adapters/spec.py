@@ -10,6 +10,7 @@ from typing import Any
 
 from kappaguard.rules.errors import InputError
 from kappaguard.rules.files import is_file
+from kappaguard.rules.strict import short
 
 PATTERN = re.compile(r"(?P<where>.+):(?P<attribute>[^\W\d]\w*(?:\.[^\W\d]\w*)*)\s*(?P<options>\(.*\))?", re.DOTALL)
 
@@ -43,8 +44,8 @@ def options(text: str | None, spec: str) -> dict[str, Any]:
         if not isinstance(call, ast.Call) or call.args or any(keyword.arg is None for keyword in call.keywords):
             raise ValueError
         return {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
-    except (SyntaxError, ValueError):
-        raise InputError(f"{spec!r} has options that are not of the form (name=value, ...)") from None
+    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
+        raise InputError(f"{short(spec)} has options that are not of the form (name=value, ...)") from None
 
 
 def split_pipeline(text: str) -> list[str]:

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -42,8 +43,8 @@ class GradientAscent(Adversary):
     steps: int = 80
 
     def applies(self, arena: Arena) -> bool:
-        """Whether the rule is ours, or takes tensors."""
-        if arena.budget < LOADING and "torch" not in sys.modules:
+        """Whether torch is installed, and the rule is ours or takes tensors."""
+        if "torch" not in sys.modules and (arena.budget < LOADING or find_spec("torch") is None):
             return False
         return isinstance(arena.rule, Rule) or (isinstance(arena.rule, Guarded) and arena.rule.form == "torch")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -42,7 +43,14 @@ def _pool(function: Callable[[Any], Any], items: Mapping[int, Any], jobs: int) -
     with parallel_config(backend="loky", n_jobs=jobs, inner_max_num_threads=1):
         parallel = Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch="2*n_jobs")
         tasks = (delayed(_placed)(os.getpid(), function, place, item) for place, item in list(items.items()))
-        yield from parallel(tasks)
+        results = parallel(tasks)
+        try:
+            yield from results
+        finally:
+            with warnings.catch_warnings():
+                # joblib warns of tasks that it ends, which is what closing it means
+                warnings.simplefilter("ignore")
+                results.close()
 
 
 def _placed(parent: int, function: Callable[[Any], Any], place: int, item: Any) -> tuple[int, Any]:

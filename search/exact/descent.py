@@ -20,6 +20,10 @@ functions", Optim. Lett. 16, 2022). All of this, and the output rule for a fixed
 values, E and D. Units are chosen such that L = 1 and f* = 0. The optimum is exact for d >= 2 T; the rank of the optimal
 Gram matrix is the dimension that the worst run needs.
 
+Without error (E = 0 given) the vectors R_t are the g_t. A program that asks for ||R_t - g_t||^2 <= 0 instead has no
+interior point, and whether a solver copes with that depends on the machine: so R_t = g_t is substituted, which also
+halves the Gram matrix.
+
 Because E and D are variables, one program answers a question about all of them: ``ratio`` is the supremum over E and D
 of (squared gradient) / (a E + b L D / T), ``remainder`` the smallest b for a given a, ``value`` the worst case at one
 E and D.
@@ -27,12 +31,12 @@ E and D.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from kappaguard.search.exact.conic import Program, packed, solve, unpacked
 
 Floats = NDArray[np.float64]
 
@@ -67,84 +71,77 @@ class Descent:
         if self.steps < 1 or self.step <= 0 or (self.output is not None and not 1 <= self.output <= self.steps):
             raise ValueError(f"no such run: {self}")
 
-    def ratio(self, error_weight: float, gap_weight: float, solver: str = "CLARABEL") -> Estimate:
-        """The supremum of (squared gradient) / (error_weight E + gap_weight L D / T)."""
+    def ratio(self, error_weight: float, gap_weight: float, solver: str | None = None) -> Estimate:
+        """The supremum of (squared gradient) / (error_weight E + gap_weight L D / T); of any solver, or a given one."""
         return self._solve(solver, weights=(error_weight, gap_weight))
 
-    def value(self, error: float, gap: float, solver: str = "CLARABEL") -> Estimate:
+    def value(self, error: float, gap: float, solver: str | None = None) -> Estimate:
         """The worst case at one E and D."""
         return self._solve(solver, fixed=(error, gap))
 
-    def remainder(self, error_weight: float, solver: str = "CLARABEL") -> Estimate:
+    def remainder(self, error_weight: float, solver: str | None = None) -> Estimate:
         """The smallest b such that error_weight E + b L D / T is a bound for every E and D."""
         return self._solve(solver, price=error_weight)
 
     def _solve(
         self,
-        solver: str,
+        solver: str | None,
         weights: tuple[float, float] | None = None,
         fixed: tuple[float, float] | None = None,
         price: float | None = None,
     ) -> Estimate:
-        import cvxpy as typed
-
-        cvxpy: Any = typed  # its own types know neither sum nor multiply
         count = self.steps
-        gram = cvxpy.Variable((2 * count, 2 * count), PSD=True)
-        losses = cvxpy.Variable(count)
-        error, gap = cvxpy.Variable(nonneg=True), cvxpy.Variable(nonneg=True)
-        basis = np.eye(2 * count)
-        gradients, aggregates = basis[:count], basis[count:]
-        points = -self.step * np.vstack([np.zeros(2 * count), np.cumsum(aggregates, axis=0)[:-1]])
+        erring = fixed is None or fixed[0] > 0
+        size = 2 * count if erring else count
+        basis = np.eye(size)
+        gradients, aggregates = basis[:count], basis[-count:]
+        points = -self.step * np.vstack([np.zeros(size), np.cumsum(aggregates, axis=0)[:-1]])
+        # the variables: the packed Gram matrix, then these
+        losses, (error, gap) = np.eye(count + 2)[:count], np.eye(count + 2)[count:]
 
-        def form(matrix: Floats) -> Any:
-            return cvxpy.sum(cvxpy.multiply(gram, (matrix + matrix.T) / 2))
+        def row(matrix: Floats, others: Floats | float = 0.0) -> Floats:
+            """<matrix, Gram> + others . (losses, error, gap)."""
+            return np.concatenate([packed((matrix + matrix.T) / 2), others + np.zeros(count + 2)])
 
-        def square(vector: Floats) -> Any:
-            return form(np.outer(vector, vector))
-
-        constraints = [losses[0] <= gap]
+        nothing = np.zeros((size, size))
+        below = [row(nothing, losses[0] - gap), row(nothing, -error), row(nothing, -gap)]
         for i in range(count):
-            constraints += [
-                losses[i] >= square(gradients[i]) / 2,
-                square(aggregates[i] - gradients[i]) <= error,
-            ]
-            constraints += [
-                losses[i] >= losses[j] + form(_interpolation(gradients, points, i, j)) for j in range(count) if j != i
-            ]
+            below.append(row(np.outer(gradients[i], gradients[i]) / 2, -losses[i]))
+            if erring:
+                away = aggregates[i] - gradients[i]
+                below.append(row(np.outer(away, away), -error))
+            others = (j for j in range(count) if j != i)
+            below += [row(_interpolation(gradients, points, i, j), losses[j] - losses[i]) for j in others]
         if self.output is None:
-            objective = sum(square(gradient) for gradient in gradients) / count
+            objective = row(gradients.T @ gradients / count)
         else:
             chosen = self.output - 1
-            objective = square(gradients[chosen])
-            constraints += [square(aggregates[chosen]) <= square(aggregates[i]) for i in range(count) if i != chosen]
+            objective = row(np.outer(gradients[chosen], gradients[chosen]))
+            least = np.outer(aggregates[chosen], aggregates[chosen])
+            below += [row(least - np.outer(each, each)) for i, each in enumerate(aggregates) if i != chosen]
         if weights is not None:
-            constraints.append(weights[0] * error + weights[1] * gap / count == 1)
+            equal, values = [row(nothing, weights[0] * error + weights[1] / count * gap)], [1.0]
         elif fixed is not None:
-            constraints += [error == fixed[0], gap == fixed[1]]
+            equal, values = [row(nothing, error), row(nothing, gap)], [*fixed]
         else:
-            constraints.append(gap == count)
-            objective = objective - price * error
-        problem = cvxpy.Problem(cvxpy.Maximize(objective), constraints)
-        with warnings.catch_warnings():
-            # A solver that stops short of its tolerance says so in the status, which is part of the estimate.
-            warnings.simplefilter("ignore", UserWarning)
-            problem.solve(solver=solver, **OPTIONS.get(solver, {}))
-        if problem.status not in {"optimal", "optimal_inaccurate"}:
-            raise ArithmeticError(f"{solver} ends with {problem.status} on {self}")
-        vectors = _factor(np.asarray(gram.value, dtype=float))
+            equal, values = [row(nothing, gap)], [float(count)]
+            objective = objective - row(nothing, (price or 0.0) * error)
+        inner = len(packed(nothing))
+        semidefinite = np.hstack([-np.eye(inner), np.zeros((inner, count + 2))])
+        matrix = np.vstack([*equal, *below, semidefinite])
+        right = np.concatenate([values, np.zeros(len(below) + inner)])
+        found = solve(Program(-objective, matrix, right, len(equal), len(below), size), solver)
+        vectors = _factor(unpacked(found.point[:inner], size))
+        rest = found.point[inner:]
         return Estimate(
-            float(problem.value),
-            float(np.asarray(error.value, dtype=float)),
-            float(np.asarray(gap.value, dtype=float)),
+            float(objective @ found.point),
+            float(rest[-2]),
+            float(rest[-1]),
             vectors[:count],
-            vectors[count:],
-            np.asarray(losses.value, dtype=float),
-            str(problem.status),
+            vectors[-count:],
+            rest[:count],
+            found.status,
         )
-
-
-OPTIONS: dict[str, dict[str, Any]] = {"SCS": {"eps_abs": 1e-7, "eps_rel": 1e-7, "max_iters": 50_000}}
 
 
 def _interpolation(gradients: Floats, points: Floats, i: int, j: int) -> Floats:

@@ -24,23 +24,26 @@ from typing import Any
 import pytest
 
 MARKER = "kappa(n, f, claim, fixture='rule', **options): the returned rule, or the fixture, satisfies kappa* <= claim."
-BUDGET = "KAPPAGUARD_BUDGET"
-SEED = "KAPPAGUARD_SEED"
+OPTIONS = (
+    ("evaluations", int, "K", "inputs that the search tries for one claim"),
+    ("seed", int, "K", "the seed of the search"),
+    ("tolerance", float, "T", "the relative error of rules that iterate"),
+)
 WITNESSES = ".kappaguard/witnesses"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The options of the search."""
     group = parser.getgroup("kappaguard", "worst case of aggregation rules")
-    group.addoption("--kappa-budget", type=float, metavar="SECONDS", help="seconds of search for one claim")
-    group.addoption("--kappa-seed", type=int, metavar="K", help="the seed of the search")
+    for name, kind, shown, words in OPTIONS:
+        group.addoption(f"--kappa-{name}", type=kind, metavar=shown, help=words)
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Register the marker, and tell ``kg.assert_robust`` in this process what the options say."""
     config.addinivalue_line("markers", MARKER)
-    for option, variable in (("--kappa-budget", BUDGET), ("--kappa-seed", SEED)):
-        value = config.getoption(option)
+    for name, *_ in OPTIONS:
+        variable, value = f"KAPPAGUARD_{name.upper()}", config.getoption(f"--kappa-{name}")
         if value is not None:
             before = os.environ.get(variable)
             os.environ[variable] = str(value)

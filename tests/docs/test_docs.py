@@ -27,6 +27,7 @@ REFUTED = ("mine.py:centre_of_half -n 9 -f 2 --claim", "byzfl:GeometricMedian", 
 
 
 @pytest.mark.parametrize(("page", "code"), blocks("python"), ids=lambda text: text.splitlines()[0])
+@pytest.mark.solver
 def test_snippet(page: str, code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     exec(compile(code, page, "exec"), {"__name__": "snippet"})
@@ -43,6 +44,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("page", [page for page in GUIDES if commands(page)], ids=lambda page: page.name)
+@pytest.mark.solver
 def test_commands(page: Path, report: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One after the other, in a folder with the file that the reader is told to write and the report of an earlier
     run."""
@@ -107,6 +109,7 @@ def test_the_claims_are_counted() -> None:
     assert f"all {len(claims())} claims and writes a report; {counts['refuted']} of them" in findings
 
 
+@pytest.mark.solver
 def test_the_table_of_the_readme_is_what_the_program_finds() -> None:
     rows = re.findall(r"(?m)^\| (\w+) \| ([\d.]+) \| [^|]* \| (?:[\d.]+|left open) \|", PAGES[0].read_text())
     assert [rule for rule, _ in rows] == ["cwtm", "cwmed", "gm", "multikrum", "meamed", "mda", "krum"]

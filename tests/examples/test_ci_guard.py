@@ -39,7 +39,7 @@ def run(project, *command, **environment):
 
 
 def check(project, *arguments, **environment):
-    return run(project, sys.executable, "-m", "kappaguard", "check", "--budget", "0.3", *arguments, **environment)
+    return run(project, sys.executable, "-m", "kappaguard", "check", "--evaluations", "1500", *arguments, **environment)
 
 
 def test_it_passes_then_a_patch_breaks_it_then_it_is_fixed(project):
@@ -54,7 +54,7 @@ def test_it_passes_then_a_patch_breaks_it_then_it_is_fixed(project):
     witnesses = sorted(path.relative_to(project) for path in (project / ".kappaguard" / "witnesses").iterdir())
     assert len(witnesses) == 1
     assert f"witness: {witnesses[0]}" in output
-    assert run(project, sys.executable, "-m", "kappaguard", "replay", str(witnesses[0]))[0] == 0
+    assert run(project, sys.executable, "-m", "kappaguard", "replay", "--run-code", str(witnesses[0]))[0] == 0
 
     assert run(project, "git", "apply", "-R", "break-the-rule.patch")[0] == 0
     status, output, _ = check(project)
@@ -63,7 +63,7 @@ def test_it_passes_then_a_patch_breaks_it_then_it_is_fixed(project):
 
 
 def test_its_own_tests(project):
-    command = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--kappa-budget=0.3")
+    command = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--kappa-evaluations=1500")
     status, output, _ = run(project, *command, PYTHONPATH=".")
     assert status == 0, output
     assert "2 passed" in output

@@ -227,7 +227,7 @@ ENTRIES = st.sampled_from(
         '{rule = "gm", claim = inf}',
     ]
 )
-KEYS = st.sampled_from(["rules", "grid", "budget", "seed", "timeout", "memory", "jobs", "witnesses", "surplus"])
+KEYS = st.sampled_from(["rules", "grid", "evaluations", "seed", "timeout", "memory", "jobs", "witnesses", "surplus"])
 SETTINGS = st.sampled_from(
     ["[[5, 1]]", "[[5]]", "[]", "0", "-1", "1", "1e400", "nan", "inf", '"x"', "true", "[[[[1]]]]", "9" * 400, "2e2"]
 )
@@ -241,7 +241,7 @@ SECTION = LINES.map(lambda lines: "\n".join(["[tool.kappaguard]", *lines]))
 
 
 @given(SECTION | ANYTHING)
-@example(f"[tool.kappaguard]\nbudget = {'9' * 400}")
+@example(f"[tool.kappaguard]\nevaluations = {'9' * 400}")
 @example(f"[tool.kappaguard]\ntimeout = {'9' * 400}")
 @example(f"[tool.kappaguard]\nmemory = {'9' * 400}")
 @MANY
@@ -284,7 +284,7 @@ def test_names_that_no_file_can_have(name):
         fine(status, output, complaint, allowed=(2,))
 
 
-@pytest.mark.parametrize("key", ["budget", "timeout", "memory", "seed", "jobs"])
+@pytest.mark.parametrize("key", ["evaluations", "timeout", "memory", "seed", "jobs"])
 @pytest.mark.parametrize("number", ["9" * 400, "0x" + "f" * 5000])
 def test_numbers_beyond_every_limit(key, number):
     """Hexadecimal ones may have more digits than Python is willing to write out."""

@@ -28,7 +28,7 @@ def average(x):
     return x.mean(axis=0)
 
 """
-SHORT = "--kappa-budget=0.3"
+SHORT = "--kappa-evaluations=1500"
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def helper():
             "*variance *0*",
             "*ratio *inf*",
             "*claim *f/(n-2[*]f) = 0.666667*",
-            f"reproduce: kappaguard replay .kappaguard/witnesses/{witness.name}",
+            f"reproduce: kappaguard replay --run-code .kappaguard/witnesses/{witness.name}",
             "reproduce: rule(numpy.array([[][[]0.0[]], [[]0.0[]], [[]1.0[]]*",
         ]
     )
@@ -188,7 +188,9 @@ class Nothing:
 def test_plain_tests_and_options(suite, pytester):
     result = suite(
         """
-from kappaguard.verify.guard import defaults
+from fractions import Fraction
+
+from kappaguard.verify.guard import Defaults, defaults
 
 
 def test_good():
@@ -200,7 +202,7 @@ def test_bad():
 
 
 def test_options():
-    assert defaults() == (0.3, 41)
+    assert defaults() == Defaults(1500, 41, Fraction(1e-9))
 
 
 @pytest.mark.parametrize("k", [1, 2])
@@ -212,6 +214,7 @@ def test_asserts():
     assert 1 == 2
 """,
         "--kappa-seed=41",
+        "--kappa-tolerance=1e-9",
     )
     result.assert_outcomes(passed=4, failed=2)
     result.stdout.fnmatch_lines(["*kg.assert_robust(average, n=5, f=1, kappa=2)*", "*refuted: kappa[*] <= 2 for *"])
@@ -239,7 +242,7 @@ def test_bad_{n}_{copy}():
 
 
 def test_the_options_and_the_marker_are_documented(pytester):
-    assert "--kappa-budget" in pytester.runpytest("--help").stdout.str()
+    assert "--kappa-evaluations" in pytester.runpytest("--help").stdout.str()
     assert "@pytest.mark.kappa(n, f, claim" in pytester.runpytest("--markers").stdout.str()
 
 

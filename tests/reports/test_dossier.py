@@ -52,7 +52,7 @@ def test_one_command_one_folder(folder, capsys, monkeypatch):
     # training and what happens on gradients have tests of their own
     sections = tuple(name for name in SECTIONS if name not in ("training", "happens"))
     monkeypatch.setattr("kappaguard.reports.dossier.run.SECTIONS", sections)
-    status = main(["stress", "mine.py:trimmed", "-n", "7", "-f", "2", "--budget", "0.1", "--out", "dossier"])
+    status = main(["stress", "mine.py:trimmed", "-n", "7", "-f", "2", "--evaluations", "300", "--out", "dossier"])
     output = capsys.readouterr().out
     assert status == 0
     assert "Dossier: dossier/dossier.md" in output
@@ -108,7 +108,7 @@ def test_training_under_attack(monkeypatch):
 
 
 def test_a_rule_that_breaks(folder):
-    dossier = stress(Plan("mine.py:trims_three", 17, 4, 0.1), folder / "out", 2, ("health", "breakdown", "mixing"))
+    dossier = stress(Plan("mine.py:trims_three", 17, 4, 300), folder / "out", 2, ("health", "breakdown", "mixing"))
     # three are trimmed: from four on, equal honest vectors are missed
     assert dossier.data["breakdown"]["breaks_at"] == 4
     states = [row["state"] for row in dossier.data["breakdown"]["rows"]]
@@ -163,9 +163,8 @@ def test_a_power_below_one_is_not_called_better() -> None:
 
 
 def test_a_section_that_fails_does_not_take_the_others_along(folder, monkeypatch):
-    monkeypatch.setattr("kappaguard.reports.dossier.run.GRACE", 3.0)
-    with pytest.raises(InputError, match="did not return within 3 s"):
-        stress(Plan("mine.py:hangs", 5, 1, 0.1), folder / "out", 1, ("health",))
+    with pytest.raises(InputError, match="within 3 s; --timeout raises this limit"):
+        stress(Plan("mine.py:hangs", 5, 1, 300, timeout=3.0), folder / "out", 1, ("health",))
     data = {"breakdown": {"n": 5, "rows": [], "breaks_at": None, "most": 2}}
     text = page(Plan("a`b|c<d>", 5, 1), data, {"health": "raised *x* | <b>"}, 1.0)
     assert "Left out: raised \\*x\\* \\| \\<b\\>" in text
@@ -178,7 +177,7 @@ def test_a_section_that_fails_does_not_take_the_others_along(folder, monkeypatch
         (["krumm"], "did you mean krum"),
         (["krum", "-n", "4", "-f", "2"], "f < n/2"),
         (["krum", "-f", "0"], "f must"),
-        (["krum", "--budget", "-1"], "budget"),
+        (["krum", "--evaluations", "-1"], "evaluations"),
         (["krum", "--jobs", "0"], "--jobs"),
         (["krum", "--out", "mine.py/x"], "cannot write"),
         (["nothing.py:rule", "-n", "5", "-f", "1"], "does not exist"),
@@ -192,7 +191,7 @@ def test_wrong_requests(folder, capsys, arguments, said):
 
 
 def test_plans():
-    plan = Plan("krum", 9, 2, 1.5, 3, "w")
+    plan = Plan("krum", 9, 2, 15, 3, "w")
     assert plan_from_json(plan.to_json()) == plan
     assert (9, 2) in cells(plan)
     assert all(1 <= f < n / 2 for n, f in cells(plan))

@@ -20,7 +20,7 @@ from kappaguard.verify.verdict import Effort, Verdict
 EVIL = "a\x1b[31m\r\n::error::b,c:d%0A<b>]]>&\x00\ud800\uffff"
 HOLDS = Verdict("krum", 5, 1, "8", Fraction(8), "proved", "certified", Fraction(2), Fraction(3), effort=Effort(1.5, 7))
 HANGS = Verdict(
-    "x.py:f", 5, 1, "8", Fraction(8), "open", "not finished", trouble=EVIL, findings=(Finding("a", False, EVIL),)
+    "x.py:f", 5, 1, "8", Fraction(8), "unfinished", "not finished", trouble=EVIL, findings=(Finding("a", False, EVIL),)
 )
 FIXED = Verdict(EVIL, 5, 1, EVIL, Fraction(1, 3), "open", EVIL, fixed=("w.json",), rejected=(EVIL,))
 ALL = [HOLDS, HANGS, FIXED]

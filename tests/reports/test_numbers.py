@@ -21,6 +21,8 @@ from kappaguard.verify.claims.run import results, run, write_witnesses
 from . import example
 from .walk import NUMBER, Walk, markdown_rows
 
+pytestmark = pytest.mark.solver
+
 CLAIMS = ("no-majority", "coefficient-cwtm", "kappa-lambda-footnote", "pivot", "bucketing-variance", "theorem-1")
 PLACES = [Place("cwtm", 17, 4), Place("gm", 17, 4), Place("nnm+cwtm", 17, 4)]
 

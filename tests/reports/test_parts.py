@@ -18,6 +18,8 @@ from kappaguard.verify.replay import replay
 
 from .example import results
 
+pytestmark = pytest.mark.solver
+
 
 def test_the_table_has_files_that_prove_it(tmp_path: Path) -> None:
     wanted = [Place(rule, 5, 1) for rule in ("cwmed", "nnm+cwtm", "krum", "mda", "nnm+mda")]

@@ -52,7 +52,8 @@ def test_the_row_is_what_its_witness_shows(row):
     under = subject(spec, N, F)
     judgement = under.judge(witness)
     stated = claimed(spec, N, F, claim_for(spec, N, F)[0])
-    assert verdict == ("refuted" if judgement.ratio > stated.bound else "open")
+    # a rule that takes long may not be finished with, and is then not refuted either
+    assert verdict in (("refuted",) if judgement.ratio > stated.bound else ("open", "unfinished"))
     if found == "infinite":
         assert judgement.witness.lower == witness.lower == float("inf")
     else:

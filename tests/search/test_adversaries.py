@@ -23,6 +23,8 @@ from kappaguard.search.adversaries.structured import Structured, arrangements
 from kappaguard.search.arena import Arena
 from kappaguard.search.portfolio import ADVERSARIES, hunt
 
+pytestmark = pytest.mark.solver
+
 N, F = 7, 2
 KAPPA = {"cwmed": 1.5, "cwtm": 2 / 3, "meamed": 3.2}
 

@@ -14,6 +14,8 @@ from kappaguard.verify.replay import bounds
 from .broken import BROKEN
 from .broken.tools import Broken, nearest, scores, squared, trimmed
 
+pytestmark = pytest.mark.solver
+
 SECONDS = 60.0
 SEEDS = 100
 
@@ -75,6 +77,7 @@ CORRECT = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CORRECT)
 def test_a_correct_rule_passes_with_every_seed(name: str) -> None:
     rule, n, f, claim = CORRECT[name]

@@ -10,7 +10,9 @@ import pytest
 
 from kappaguard.search.exact.descent import Descent, _interpolation
 
-SOLVERS = ("CLARABEL", "SCS")
+pytestmark = pytest.mark.solver
+
+SOLVERS = ("clarabel", "clarabel, regularised", "scs")
 
 
 def exact_rate(steps: int, step: float) -> float:
@@ -21,7 +23,7 @@ def exact_rate(steps: int, step: float) -> float:
     return 4 / ((steps - 1) * min(4 * step - step**3, 4 * step - step**2) + 2)
 
 
-def worst(steps: int, error: float, gap: float, solver: str = "CLARABEL", step: float = 1.0) -> float:
+def worst(steps: int, error: float, gap: float, solver: str | None = None, step: float = 1.0) -> float:
     return max(Descent(steps, output, step).value(error, gap, solver).value for output in range(1, steps + 1))
 
 

@@ -99,7 +99,7 @@ def test_a_run_goes_on_where_it_stopped(tmp_path, attack):
     folder = Folder.create(tmp_path, "part", configuration)
     with pytest.raises(KeyboardInterrupt):
         run(build(configuration), configuration, folder, stop_after(7))
-    folder.log({"step": 9, "written": "after the checkpoint"})
+    folder.log({"step": 9, "after_the_checkpoint": 1})
     folder.close()
     again, read = Folder.existing(folder.path)
     assert read == configuration

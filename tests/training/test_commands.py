@@ -133,6 +133,7 @@ def test_rates_of_other_settings_are_not_overwritten(tmp_path, capsys):
     assert json.loads((tmp_path / "rates.json").read_text()) == other
 
 
+@pytest.mark.solver
 def test_where_nothing_is_claimed_theorem_2_takes_the_certified_coefficient(tmp_path, capsys):
     """kappa* of multikrum is 16/9 at n = 17 and f = 4; behind NNM, Lemma 1 (sharp) makes it 16/13 (16/9 + 1)."""
     chosen = ["--steps", "3", "--attack", "sf", "--rule", "multikrum", "--rule", "nnm+multikrum", "--rule", "cwtm"]

@@ -12,7 +12,7 @@ from kappaguard.rules.witness import Witness, fractions
 from kappaguard.search.result import KappaResult, Stats
 
 
-def random_finder(rule, n, f, *, budget, seed, target):
+def random_finder(rule, n, f, *, evaluations, seed, target, tolerance=None):
     """The worst of some random small integers."""
     generator = np.random.default_rng(seed)
     built = rule_named(rule, f=f)
@@ -28,14 +28,14 @@ def random_finder(rule, n, f, *, budget, seed, target):
     return KappaResult("?", n, f, Fraction(best), None, witness, None, None, Stats(0.1, 300))
 
 
-def lying_finder(rule, n, f, *, budget, seed, target):
+def lying_finder(rule, n, f, *, evaluations, seed, target, tolerance=None):
     """A harmless input, said to be terrible."""
     x = [[Fraction(k)] for k in range(n)]
     witness = Witness("?", n, f, "trace", tuple(range(n - f)), tuple(map(tuple, x)), Fraction(10**6), Fraction(10**6))
     return KappaResult("?", n, f, Fraction(10**6), None, witness, None, None, Stats(0.1, 7))
 
 
-def no_finder(rule, n, f, *, budget, seed, target):
+def no_finder(rule, n, f, *, evaluations, seed, target, tolerance=None):
     """Finds nothing at all."""
     return KappaResult("?", n, f, Fraction(0), None, None, None, None, Stats(0.1, 5))
 

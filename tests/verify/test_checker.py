@@ -17,6 +17,8 @@ from kappaguard.verify import checker
 from kappaguard.verify.certified.rejected import Rejected
 from kappaguard.verify.checker import check
 
+pytestmark = pytest.mark.solver
+
 TREES = ["krum", "mda", "multikrum", "mva", "faba", "nna"]
 ORDERED = ["cwtm", "cwmed", "meamed", "phocas", "winsorised"]
 RULES = [*TREES, *ORDERED, "gm"]

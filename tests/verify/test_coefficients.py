@@ -14,6 +14,8 @@ from kappaguard.rules.expression import evaluate
 from kappaguard.rules.names import RULES, parse
 from kappaguard.verify import coefficients as c
 
+pytestmark = pytest.mark.solver
+
 N, F = sympy.symbols("n f", integer=True, positive=True)
 KAPPA = sympy.Symbol("kappa", nonnegative=True)
 

@@ -9,7 +9,7 @@ import pytest
 
 from kappaguard.rules.errors import InputError
 from kappaguard.verify.configuration import find, from_toml, read
-from kappaguard.verify.inquiry import BUDGET
+from kappaguard.verify.inquiry import EVALUATIONS
 
 
 def section(text):
@@ -18,15 +18,15 @@ def section(text):
 
 def test_everything_that_can_be_said():
     found = section(
-        'grid = [[17, 4]]\nbudget = 2\nseed = 7\ntimeout = 60.5\nmemory = 512\njobs = 3\nwitnesses = "kept"\n'
-        'rules = ["krum", {rule = "a.b:C", claim = 1.5, grid = [[5, 1], [7, 2]], budget = 9, tolerance = 0.5,'
+        'grid = [[17, 4]]\nevaluations = 200\nseed = 7\ntimeout = 60.5\nmemory = 512\njobs = 3\nwitnesses = "kept"\n'
+        'rules = ["krum", {rule = "a.b:C", claim = 1.5, grid = [[5, 1], [7, 2]], evaluations = 9, tolerance = 0.5,'
         " rotates = true}]\n"
     )
     assert (found.jobs, found.seed) == (3, 7)
     first, second, third = (order.inquiry for order in found.orders)
-    assert (first.rule, first.n, first.f, first.claim, first.budget, first.seed) == ("krum", 17, 4, None, 2.0, 7)
+    assert (first.rule, first.n, first.f, first.claim, first.evaluations, first.seed) == ("krum", 17, 4, None, 200, 7)
     assert [(each.n, each.f) for each in (second, third)] == [(5, 1), (7, 2)]
-    assert (second.claim, second.budget, second.tolerance, second.rotates) == (1.5, 9.0, Fraction(1, 2), True)
+    assert (second.claim, second.evaluations, second.tolerance, second.rotates) == (1.5, 9, Fraction(1, 2), True)
     assert {order.witnesses for order in found.orders} == {Path("kept")}
     assert {(order.limits.seconds, order.limits.memory) for order in found.orders} == {(60.5, 512 << 20)}
 
@@ -34,15 +34,18 @@ def test_everything_that_can_be_said():
 def test_tables_and_defaults():
     found = from_toml('[[tool.kappaguard.rules]]\nrule = "krum"\ngrid = [[5, 1]]\n')
     (order,) = found.orders
-    assert (order.inquiry.budget, order.inquiry.seed, found.jobs) == (BUDGET, 0, None)
+    assert (order.inquiry.evaluations, order.inquiry.seed, found.jobs) == (EVALUATIONS, 0, None)
     assert order.witnesses == Path(".kappaguard/witnesses")
 
 
 def test_the_command_line_has_the_last_word():
-    text = '[tool.kappaguard]\ngrid = [[5, 1]]\nbudget = 2\nseed = 7\nrules = ["krum", {rule = "gm", budget = 9}]\n'
-    assert {order.inquiry.budget for order in from_toml(text, 1.0, 8).orders} == {1.0}
-    assert {order.inquiry.seed for order in from_toml(text, 1.0, 8).orders} == {8}
-    assert [order.inquiry.budget for order in from_toml(text).orders] == [2.0, 9.0]
+    text = (
+        "[tool.kappaguard]\ngrid = [[5, 1]]\nevaluations = 200\nseed = 7\n"
+        'rules = ["krum", {rule = "gm", evaluations = 9}]\n'
+    )
+    assert {order.inquiry.evaluations for order in from_toml(text, 5, 8).orders} == {5}
+    assert {order.inquiry.seed for order in from_toml(text, 5, 8).orders} == {8}
+    assert [order.inquiry.evaluations for order in from_toml(text).orders] == [200, 9]
 
 
 @pytest.mark.parametrize(
@@ -63,8 +66,11 @@ def test_the_command_line_has_the_last_word():
         ('grid = [[5, 1]]\nrules = [{rule = "krum", claim = []}]', "claim of krum"),
         ('grid = [[5, 1]]\nrules = [{rule = "krum", tolerance = 1}]', "tolerance of krum"),
         ('grid = [[5, 1]]\nrules = [{rule = "krum", rotates = 1}]', "rotates of krum"),
-        ('grid = [[5, 1]]\nrules = ["krum"]\nbudget = 0', "budget"),
-        ('grid = [[5, 1]]\nrules = ["krum"]\nbudget = inf', "budget"),
+        ('grid = [[5, 1]]\nrules = ["krum"]\nevaluations = 0', "evaluations"),
+        ('grid = [[5, 1]]\nrules = ["krum"]\nevaluations = inf', "evaluations"),
+        ('grid = [[5, 1]]\nrules = ["krum"]\nbudget = 3', "counted in evaluations now"),
+        ('grid = [[5, 1]]\nrules = ["krum"]\nstrict = 1', "strict"),
+        ('grid = [[5, 1]]\nrules = ["krum"]\ntolerance = 2', "tolerance"),
         ('grid = [[5, 1]]\nrules = ["krum"]\nseed = "a"', "seed"),
         ('grid = [[5, 1]]\nrules = ["krum"]\njobs = 0', "jobs"),
         ('grid = [[5, 1]]\nrules = ["krum"]\nmemory = 1', "memory"),

@@ -18,6 +18,8 @@ from kappaguard.search.result import Status
 from kappaguard.verify.checker import check
 from kappaguard.verify.replay import replay
 
+pytestmark = pytest.mark.solver
+
 GOLDEN = json.loads((Path(__file__).parent / "golden_bounds.json").read_text())
 
 
@@ -114,7 +116,6 @@ def _sum(i, others):
     return lambda distance: sum(distance(i, j) for j in others)
 
 
-@pytest.mark.solver
 @pytest.mark.parametrize(("n", "f", "k"), [(4, 1, 2), (4, 1, 1), (5, 1, 3)])
 def test_all_cells_of_krum_without_symmetry(n, f, k):
     """Who is selected, which k are nearest to it, and for every other worker all k-sets: one program each."""
@@ -136,7 +137,6 @@ def test_all_cells_of_krum_without_symmetry(n, f, k):
         assert best == pytest.approx(float(result.upper), rel=1e-4)
 
 
-@pytest.mark.solver
 def test_all_cells_of_multikrum_without_symmetry():
     """At (4, 1): who is selected, and the neighbours of every selected vector."""
     n, f, k = 4, 1, 2

@@ -15,6 +15,8 @@ from kappaguard.search.result import Status
 from kappaguard.verify.checker import check
 from kappaguard.verify.replay import replay
 
+pytestmark = pytest.mark.solver
+
 RULES = ["cwtm", "cwmed", "meamed", "gm", "krum", "mda"]
 BOUNDED = [*RULES, "multikrum"]
 SMALL = [(n, f) for n in range(3, 10) for f in range(1, (n - 1) // 2 + 1)]

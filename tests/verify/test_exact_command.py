@@ -9,6 +9,8 @@ import pytest
 
 from kappaguard.cli import main
 
+pytestmark = pytest.mark.solver
+
 KEYS = {"rule", "n", "f", "lower", "upper", "verdict", "witness", "seconds", "evaluations", "seed", "version"}
 
 

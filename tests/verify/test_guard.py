@@ -27,6 +27,8 @@ from kappaguard.verify.store import keep, stored
 from .finders import forbidden_finder, lying_finder, no_finder, random_finder
 from .health import rules
 
+pytestmark = pytest.mark.solver
+
 
 def ordered(folder, finder=random_finder, **changes):
     inquiry = Inquiry(**{"rule": "krum", "n": 5, "f": 1, "claim": "1", **changes})
@@ -60,11 +62,18 @@ def test_the_papers_coefficients_are_the_default(rule):
     assert verdict.holds
 
 
+def largest_of_few(x, f):
+    """The trimmed mean, unless some honest vectors are in a pattern that no known rule minds."""
+    if np.count_nonzero(x[:, 0] == 1) == 1 and np.count_nonzero(x[:, 0] == 2) == 1:
+        return x.max(axis=0)
+    return np.sort(x, axis=0)[f : len(x) - f].mean(axis=0)
+
+
 def test_a_search_that_finds_a_violation(tmp_path):
-    verdict = ordered(tmp_path, rule=rules.nearest_mean, claim="3/2")
+    verdict = ordered(tmp_path, rule=largest_of_few, claim="4", n=7, f=2)
     assert verdict.verdict == "refuted"
     assert verdict.reason == "the search found an input beyond it"
-    assert naive_ratio(verdict.witness, verdict.output) == verdict.lower > Fraction(3, 2)
+    assert naive_ratio(verdict.witness, verdict.output) == verdict.lower > 4
     assert load(verdict.path).x == verdict.witness.x
 
 
@@ -217,7 +226,7 @@ def test_an_unfinished_check_is_no_pass(tmp_path):
     file.write_text("import time\n\n\ndef rule(x):\n    time.sleep(60)\n")
     from kappaguard.verify.sandbox.run import Limits
 
-    with pytest.raises(AssertionError, match="did not return within 3 s"):
+    with pytest.raises(AssertionError, match="--timeout raises this limit"):
         assert_robust(f"{file}:rule", 5, 1, 3, witnesses=None, limits=Limits(3.0))
 
 
@@ -235,8 +244,8 @@ def test_an_unfinished_check_is_no_pass(tmp_path):
         ({"f": 3}, "f < n/2"),
         ({"n": 2.5}, "n must"),
         ({"seed": -1}, "seed must"),
-        ({"budget": 0}, "budget must"),
-        ({"budget": math.inf}, "budget must"),
+        ({"evaluations": 0}, "evaluations must"),
+        ({"evaluations": math.inf}, "evaluations must"),
         ({"tolerance": Fraction(2)}, "tolerance must"),
     ],
 )
@@ -292,7 +301,7 @@ def test_a_claim_in_floats_is_tight(tmp_path):
 
 def test_a_claim_beyond_all_floats():
     assert check("cwtm", 5, 1, 10**400, witnesses=None).verdict == "proved"
-    assert check(rules.trimmed, 5, 1, 10**400, budget=0.1, witnesses=None).verdict == "open"
+    assert check(rules.trimmed, 5, 1, 10**400, evaluations=500, witnesses=None).verdict == "open"
     with pytest.raises(InputError, match="bits"):
         check("cwtm", 5, 1, 10**5000, witnesses=None)
 
@@ -349,7 +358,7 @@ def test_a_rule_that_iterates_to_a_tolerance_of_its_own(tmp_path):
         "    exact = np.sort(x, axis=0)[f : len(x) - f].mean(axis=0)\n"
         "    return exact + 1e-7 * np.abs(x).max() * np.cos(np.arange(x.shape[1]))\n"
     )
-    allowed = check(f"{file}:rule", 7, 2, "f/(n-2*f)", tolerance=1e-6, budget=1.0, witnesses=None)
+    allowed = check(f"{file}:rule", 7, 2, "f/(n-2*f)", tolerance=1e-6, evaluations=3000, witnesses=None)
     assert (allowed.verdict, allowed.trouble) == ("open", None)
     assert allowed.effort.evaluations > 100
     assert check(f"{file}:rule", 7, 2, "f/(n-2*f)", witnesses=None).verdict == "refuted"

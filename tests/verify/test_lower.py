@@ -13,6 +13,8 @@ from kappaguard.rules.errors import InputError
 from kappaguard.verify.lower import Progress
 from kappaguard.verify.replay import replay
 
+pytestmark = pytest.mark.solver
+
 # certified by kg.exact, which shares no code with the adversaries but the extremal one: closed forms are in the README
 KNOWN = {("krum", 5, 1): 25 / 9, ("krum", 9, 3): 9.0, ("mda", 7, 2): 3.2, ("cwtm", 9, 2): 0.4, ("gm", 5, 1): 1.0}
 

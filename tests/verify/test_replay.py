@@ -274,10 +274,28 @@ def test_an_exception_is_a_proof_only_of_a_rule_that_runs_and_a_record_that_says
 def test_code_that_is_no_rule_proves_nothing(rule, tmp_path, capsys):
     for note, status in (("", 1), ("no vector: the rule raised TypeError", 2)):
         seen = dataclasses.replace(draft(rule, [[0], [1], [1]], 1), lower=math.inf, upper=math.inf, note=note)
-        assert main(["replay", str(seen.save(tmp_path))]) == status
+        assert main(["replay", "--run-code", str(seen.save(tmp_path))]) == status
     output, complaint = capsys.readouterr()
     assert "reproduced" not in output
-    assert complaint.count("\n") == 1
+    where, _, attribute = rule.partition(":")
+    said = complaint.splitlines()
+    assert said[:2] == [f"kappaguard: importing {where} (to call {attribute})"] * 2
+    assert len(said) == 3
+
+
+@pytest.mark.parametrize(
+    "rule", ["subprocess:Popen(args='touch pwned', shell=True)", "mine.py:rule", "nnm+mine.py:rule"]
+)
+def test_a_replay_runs_no_code_unless_it_is_told_to(rule, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text("import pathlib\n\npathlib.Path('pwned').touch()\n")
+    path = draft(rule, [[0], [1], [1]], 1).save(tmp_path)
+    assert main(["replay", str(path)]) == 2
+    output, complaint = capsys.readouterr()
+    assert (output, complaint.count("\n")) == ("", 1)
+    assert "--run-code" in complaint
+    assert ("imports subprocess (to call Popen)" if "Popen" in rule else "imports mine.py") in complaint
+    assert not (tmp_path / "pwned").exists()
 
 
 def test_the_command_line_on_a_rule_that_hangs_or_prints(tmp_path, capfd):
@@ -287,13 +305,13 @@ def test_the_command_line_on_a_rule_that_hangs_or_prints(tmp_path, capfd):
         "def prints(x):\n    os.write(1, b'raw')\n    return x[2] * 1.5\n"
     )
     path = draft(f"{file}:hangs", [[0], [1], [1]], 1).save(tmp_path)
-    assert main(["replay", str(path), "--timeout", "4", "--json"]) == 2
+    assert main(["replay", "--run-code", str(path), "--timeout", "4", "--json"]) == 2
     output, complaint = capfd.readouterr()
-    assert (output, complaint.count("\n")) == ("", 1)
+    assert (output, complaint.count("\n")) == ("", 2)
     assert "did not return within 4 s" in complaint
     path = settle(draft(f"{file}:prints", [[0.5], [1.25], [3.0]], 1)).save(tmp_path)
     capfd.readouterr()
-    assert main(["replay", str(path), "--json"]) == 0
+    assert main(["replay", "--run-code", str(path), "--json"]) == 0
     assert json.loads(capfd.readouterr().out)["verdict"] == "float"
     assert main(["replay", str(path), "--timeout", "0"]) == 2
 

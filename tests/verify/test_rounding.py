@@ -53,7 +53,12 @@ def test_more_than_roundings_is_a_violation(ulps, offset):
     under = subject(off_by(ulps), 9, 2)
     x = np.full((9, 1), offset)
     x[7:] = 2 * offset
-    assert under.judge(under.witness(x, range(7), "test")).ratio > 1
+    # what a rule is measured to be exact to is allowed; told that it should be exact, it is not
+    assert under.inexact > 0
+    assert under.judge(under.witness(x, range(7), "test")).ratio == 0
+    strict = subject(off_by(ulps), 9, 2, tolerance=tolerance_for(9, 1))
+    assert strict.inexact == 0
+    assert strict.judge(strict.witness(x, range(7), "test")).ratio > 1
 
 
 @pytest.mark.parametrize("offset", [0.0, 0.1, 1000.1, 1e7 + 0.3])

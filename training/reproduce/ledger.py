@@ -26,6 +26,9 @@ class Ledger:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             with closing(self._open()) as connection, connection:
+                tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+                if tables - {"cells"}:
+                    raise InputError(f"{path} is a database of somebody else's: it is left as it is")
                 connection.execute(_TABLE)
         except OSError as error:
             raise InputError(f"cannot write to {path}: {error.strerror or error}") from None
@@ -45,11 +48,11 @@ class Ledger:
             dumps(rows),
             kappaguard.__version__,
         )
-        with closing(self._open()) as connection, connection:
-            connection.execute(
-                "INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?, ?, ?, datetime('now'))",
-                values,
-            )
+        try:
+            with closing(self._open()) as connection, connection:
+                connection.execute("INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?, ?, ?, datetime('now'))", values)
+        except sqlite3.Error as error:
+            raise InputError(f"cannot write to {self.path}: {error}") from None
 
     def result(self, cell: Cell) -> dict[str, Any] | None:
         """What came out of a cell; None if it is not finished, or was finished with other defaults."""

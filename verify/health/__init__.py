@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from kappaguard.rules.witness import Bound, Witness
 from kappaguard.verify.health import (
     cancellation,
+    constant,
     determinism,
     dimension,
     non_finite,
@@ -30,7 +31,7 @@ from kappaguard.verify.health import (
 from kappaguard.verify.health.finding import Check, Example, Finding, example
 from kappaguard.verify.health.inputs import honest_first
 from kappaguard.verify.judgement import Failed, Judgement
-from kappaguard.verify.repeated import NOT_REPEATED, repeated
+from kappaguard.verify.repeated import repeated
 from kappaguard.verify.subject import Subject
 
 CHECKS: tuple[Check, ...] = tuple(
@@ -39,6 +40,7 @@ CHECKS: tuple[Check, ...] = tuple(
         output,
         zero_variance,
         translation,
+        constant,
         scale,
         permutation,
         rotation,
@@ -58,10 +60,11 @@ __all__ = ["CHECKS", "Check", "Example", "Finding", "Health", "examine"]
 
 @dataclass(frozen=True)
 class Health:
-    """What the checks found, and the witness of the first finding that refutes the claim."""
+    """What the checks found, the witness of the worst finding that refutes the claim, and whether it always does."""
 
     findings: tuple[Finding, ...]
     judgement: Judgement | None = None
+    reproducible: bool = True
 
     @property
     def witness(self) -> Witness | None:
@@ -69,11 +72,17 @@ class Health:
         return None if self.judgement is None else self.judgement.witness
 
 
-def examine(subject: Subject, claim: Bound, begin: Callable[[str], None] = lambda check: None) -> Health:
-    """Every check in turn; ``begin`` is told its name."""
+def examine(
+    subject: Subject,
+    claim: Bound,
+    begin: Callable[[str], None] = lambda check: None,
+    tell: Callable[[Finding], None] = lambda finding: None,
+) -> Health:
+    """Every check in turn; ``begin`` is told its name, ``tell`` what it found."""
     findings: list[Finding] = []
     worst: Judgement | None = None
-    luck = False
+    always = True
+    chance: list[str] = []
     for check in CHECKS:
         begin(check.name)
         found = _asked(check, subject)
@@ -81,16 +90,16 @@ def examine(subject: Subject, claim: Bound, begin: Callable[[str], None] = lambd
             continue
         judgement = _judged(found, subject)
         if judgement is not None and judgement.ratio > claim:
-            judgement = repeated(judgement, subject, claim)
-            if judgement is None:
-                luck = True
-            else:
+            again = repeated(judgement, subject, claim)
+            chance += [] if again.words is None else [again.words]
+            if again.judgement is not None:
                 found = dataclasses.replace(found, refutes=True)
-                worst = judgement if worst is None or judgement.ratio > worst.ratio else worst
+                if worst is None or again.judgement.ratio > worst.ratio:
+                    worst, always = again.judgement, again.words is None
         findings.append(found)
-    if luck:
-        findings.append(Finding("determinism", False, NOT_REPEATED))
-    return Health(tuple(findings), worst)
+        tell(found)
+    findings += [Finding("determinism", False, words) for words in chance[:1]]
+    return Health(tuple(findings), worst, always)
 
 
 def _asked(check: Check, subject: Subject) -> Finding | None:

@@ -7,17 +7,21 @@ from kappaguard.verify.health.inputs import differs, plain
 from kappaguard.verify.judgement import Floats
 from kappaguard.verify.subject import Subject
 
-CALLS = 5
+CALLS, MANY = 5, 60
+"""With one seed after another, and with the same one: what differs in one of 20 calls shows up with 95 % confidence."""
 
 
 def _look(subject: Subject) -> Finding | None:
     x = plain(subject.n, 3)
     # the first call through the adapter turns a fault into a finding
     first = subject(x)
-    same = [subject.outcome(x) for _ in range(CALLS - 1)]
+    calls = 2 if subject.brief else MANY
+    same = [subject.outcome(x) for _ in range(calls - 1)]
     different = _distinct([first, *same], x, subject)
     if different > 1:
-        return CHECK.warn(f"{different} different outputs in {CALLS} calls, with every known seed fixed", x)
+        return CHECK.warn(f"{different} different outputs in {calls} calls, with every known seed fixed", x)
+    if subject.brief:
+        return None
     seeds = [subject.outcome(x, seed) for seed in range(1, CALLS)]
     different = _distinct([first, *seeds], x, subject)
     if different > 1:

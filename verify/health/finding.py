@@ -36,9 +36,9 @@ class Example:
         return bool(np.all(np.isfinite(self.array)))
 
 
-def example(x: NDArray[Any], subset: Sequence[int] | None = None) -> Example | None:
-    """An input as an example; none if it is too large to be shown."""
-    if x.size > MOST_ENTRIES:
+def example(x: NDArray[Any], subset: Sequence[int] | None = None, most: int = MOST_ENTRIES) -> Example | None:
+    """An input as an example; none if it has more entries than ``most``, too many to be shown."""
+    if x.size > most:
         return None
     return Example(tuple(tuple(row) for row in x.tolist()), None if subset is None else tuple(subset))
 
@@ -86,6 +86,12 @@ class Check:
     question: str
     look: Callable[[Subject], Finding | None]
 
-    def warn(self, message: str, x: NDArray[Any] | None = None, subset: Sequence[int] | None = None) -> Finding:
+    def warn(
+        self,
+        message: str,
+        x: NDArray[Any] | None = None,
+        subset: Sequence[int] | None = None,
+        most: int = MOST_ENTRIES,
+    ) -> Finding:
         """A finding of this check."""
-        return Finding(self.name, False, message[:MOST_CHARACTERS], None if x is None else example(x, subset))
+        return Finding(self.name, False, message[:MOST_CHARACTERS], None if x is None else example(x, subset, most))

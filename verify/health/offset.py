@@ -38,7 +38,7 @@ def _look(subject: Subject) -> Finding | None:
             x + large,
             honest_first(subject),
         )
-    return _single(subject, np.round(x / SINGLE_GRID) * SINGLE_GRID)
+    return None if subject.brief else _single(subject, np.round(x / SINGLE_GRID) * SINGLE_GRID)
 
 
 def _single(subject: Subject, x: Floats) -> Finding | None:

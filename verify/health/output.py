@@ -16,7 +16,7 @@ def _look(subject: Subject) -> Finding | None:
     subject(x)
     if subject.epsilon > DOUBLE:
         dtype = DTYPES[subject.epsilon]
-        return CHECK.warn(f"float64 goes in and {dtype} comes out: rounding is judged by {dtype}", x)
+        return CHECK.warn(f"float64 goes in, and what comes out has the precision of {dtype}: it is judged by that", x)
     return _other_type(subject, x)
 
 

@@ -6,16 +6,19 @@ from kappaguard.verify.health.finding import Check, Finding
 from kappaguard.verify.health.inputs import differs, gap, plain
 from kappaguard.verify.subject import Subject
 
-FACTORS = (1024.0, 1 / 1024)
+FACTORS = (2.0**10, 2.0**-10, 2.0**40, 2.0**-40, 2.0**100, 2.0**-100)
 
 
 def _look(subject: Subject) -> Finding | None:
     if not subject.traits.scales:
         return None
-    for d in (1, 3):
+    for d in (1,) if subject.brief else (1, 3):
         x = plain(subject.n, d)
         here = subject(x)
-        for factor in FACTORS:
+        for factor in FACTORS[-3:-1] if subject.brief else FACTORS:
+            if not (subject.comfortable(x * factor) and subject.comfortable(x / factor)):
+                # beyond the range of its floats a rule cannot be asked for more
+                continue
             scaled = subject(x * factor) / factor
             if differs(scaled, here, x, subject):
                 return CHECK.warn(f"F({factor:g} x) / {factor:g} differs from F(x) by {gap(scaled, here):.3g}", x)

@@ -8,7 +8,9 @@ from kappaguard.verify.subject import Subject
 
 
 def _look(subject: Subject) -> Finding | None:
-    x, other = plain(subject.n, 2) * 1024, plain(subject.n, 2, seed=1) * 2**20
+    x, other = plain(subject.n, 2) * 2.0**10, plain(subject.n, 2, seed=1) * 2.0**20
+    while not subject.comfortable(other):
+        x, other = x / 2, other / 2
     lasting = subject.lasting()
     first = lasting(x)
     lasting(other)

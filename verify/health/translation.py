@@ -12,7 +12,7 @@ SHIFT = 1024.0
 def _look(subject: Subject) -> Finding | None:
     if not subject.traits.translates:
         return None
-    for d in (1, 3):
+    for d in (1,) if subject.brief else (1, 3):
         x = plain(subject.n, d)
         moved = subject(x + SHIFT) - SHIFT
         here = subject(x)

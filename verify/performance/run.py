@@ -18,9 +18,10 @@ import numpy as np
 
 from kappaguard.rules.errors import InputError
 from kappaguard.rules.names import rule as rule_named
+from kappaguard.rules.strict import fraction, short
 
 SCHEMA = "kappaguard-run/1"
-MOST_STEPS = 10_000
+MOST_STEPS, MOST_WORKERS = 10_000, 1_000
 
 
 @dataclass(frozen=True)
@@ -58,21 +59,40 @@ class Run:
 
 
 def from_json(record: dict[str, Any]) -> Run:
-    """The run in a record of ``to_json``."""
-    try:
-        if record["schema"] != SCHEMA:
-            raise InputError(f"not a {SCHEMA}")
-        return Run(
-            str(record["rule"]),
-            int(record["n"]),
-            int(record["f"]),
-            Fraction(record["kappa"]),
-            tuple((Fraction(curvature), Fraction(slope)) for curvature, slope in record["losses"]),
-            Fraction(record["start"]),
-            tuple(tuple(Fraction(value) for value in sent) for sent in record["messages"]),
-        )
-    except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
-        raise InputError(f"not a run: {error!r}") from None
+    """The run in a record of ``to_json``, which may come from anywhere: only rules of ours, whole numbers, fractions as
+    texts, and no more of anything than can be gone through."""
+    if record.get("schema") != SCHEMA:
+        raise InputError(f"its schema is not {SCHEMA!r} but {short(record.get('schema'))}")
+    for key in (key for key in KEYS if key not in record):
+        raise InputError(f"{key!r} is missing")
+    rule, n, f = record["rule"], record["n"], record["f"]
+    if not isinstance(rule, str) or ":" in rule or len(rule) > MOST_CHARACTERS:
+        raise InputError(f"a run has a rule of ours, by name, and not {short(rule)}")
+    for name, count in (("n", n), ("f", f)):
+        if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= MOST_WORKERS:
+            raise InputError(f"{name!r} must be an integer from 0 to {MOST_WORKERS}, got {short(count)}")
+    return Run(
+        rule,
+        n,
+        f,
+        fraction(record["kappa"], "kappa"),
+        tuple((a, b) for a, b in _rows(record["losses"], "losses", 2)),
+        fraction(record["start"], "start"),
+        tuple(_rows(record["messages"], "messages", f)),
+    )
+
+
+KEYS = ("rule", "n", "f", "kappa", "losses", "start", "messages")
+MOST_CHARACTERS = 200
+
+
+def _rows(value: object, name: str, width: int) -> list[tuple[Fraction, ...]]:
+    """A list of rows of so many fractions each."""
+    if not isinstance(value, list) or len(value) > MOST_STEPS:
+        raise InputError(f"{name!r} must be a list of at most {MOST_STEPS} rows")
+    if not all(isinstance(row, list) and len(row) == width for row in value):
+        raise InputError(f"every row of {name!r} must have {width} entries")
+    return [tuple(fraction(each, name) for each in row) for row in value]
 
 
 @dataclass(frozen=True)

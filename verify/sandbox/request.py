@@ -13,6 +13,8 @@ from kappaguard.verify.inquiry import Inquiry
 
 REQUEST = "request.json"
 PHASE = "phase"
+DRAFT = "draft.json"
+TRACE = "trace"
 FORKS = "forks"
 RESULT = "result.json"
 ERROR = "error"
@@ -21,11 +23,14 @@ FAILURE = "failure"
 
 @dataclass(frozen=True)
 class Request:
-    """What the worker is to find out, and how much memory it may use, in bytes."""
+    """What the worker is to find out, how much memory it may use, in bytes, and how many seconds it has, since when by
+    the monotonic clock."""
 
     inquiry: Inquiry
     known: tuple[tuple[str, Witness], ...]
     memory: int
+    seconds: float
+    begun: float
 
     def to_json(self) -> str:
         """As text."""
@@ -39,12 +44,14 @@ class Request:
             "f": asked.f,
             # a float stays one: it is allowed its rounding
             "claim": str(asked.claim) if isinstance(asked.claim, Fraction) else asked.claim,
-            "budget": asked.budget,
+            "evaluations": asked.evaluations,
             "seed": asked.seed,
             "tolerance": None if asked.tolerance is None else str(asked.tolerance),
             "rotates": asked.rotates,
             "known": [[name, witness.to_json()] for name, witness in self.known],
             "memory": self.memory,
+            "seconds": self.seconds,
+            "begun": self.begun,
         }
         return json.dumps(data)
 
@@ -61,9 +68,10 @@ def request_from_data(data: dict[str, Any]) -> Request:
         data["n"],
         data["f"],
         data["claim"],
-        data["budget"],
+        data["evaluations"],
         data["seed"],
         None if data["tolerance"] is None else Fraction(data["tolerance"]),
         data["rotates"],
     )
-    return Request(inquiry, tuple((name, from_json(witness)) for name, witness in data["known"]), data["memory"])
+    known = tuple((name, from_json(witness)) for name, witness in data["known"])
+    return Request(inquiry, known, data["memory"], data["seconds"], data["begun"])

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import asdict
-from fractions import Fraction
 from typing import Any
 
 from kappaguard.rules.errors import InputError
+from kappaguard.rules.strict import fraction
 from kappaguard.rules.witness import Bound, Witness, from_json
 from kappaguard.search.result import Improvement, KappaResult, Stats
 from kappaguard.verify.replay import Replay
+from kappaguard.verify.verdict import MOST_DIGITS
 
 WRONG = (KeyError, TypeError, ValueError, RecursionError, OverflowError, ZeroDivisionError)
 
@@ -90,4 +91,4 @@ def _text(value: Bound | None) -> str | None:
 
 
 def _bound(text: str | None) -> Bound | None:
-    return None if text is None else math.inf if text == "inf" else Fraction(text)
+    return None if text is None else math.inf if text == "inf" else fraction(text, "bound", MOST_DIGITS)

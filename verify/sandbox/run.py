@@ -6,6 +6,7 @@ import json
 import tempfile
 import time
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 
 from kappaguard.rules.checks import shown
@@ -15,14 +16,23 @@ from kappaguard.search.result import KappaResult
 from kappaguard.verify.claimed import claimed
 from kappaguard.verify.inquiry import Inquiry, Known, conduct
 from kappaguard.verify.replay import Replay
-from kappaguard.verify.sandbox.process import run_module
-from kappaguard.verify.sandbox.request import ERROR, FAILURE, FORKS, PHASE, REQUEST, RESULT, Request
+from kappaguard.verify.sandbox.process import MEMORY, run_module
+from kappaguard.verify.sandbox.request import (
+    DRAFT,
+    ERROR,
+    FAILURE,
+    FORKS,
+    PHASE,
+    REQUEST,
+    RESULT,
+    TRACE,
+    Request,
+)
 from kappaguard.verify.sandbox.results import found_from_json, replay_from_json
-from kappaguard.verify.verdict import Effort, Verdict, verdict_from_json
+from kappaguard.verify.verdict import Verdict, verdict_from_json
 
-GRACE = 30.0
-"""Seconds that an inquiry may take beyond the budget of its search."""
-MEMORY = 4 << 30
+TIMEOUT = 120.0
+"""Seconds that a worker has unless something else is said: a check takes a few, also on a busy machine."""
 LEAST_MEBIBYTES, MOST_MEBIBYTES = 64, 1 << 30
 MOST_RESULT = 64 << 20
 
@@ -36,66 +46,105 @@ def mebibytes(value: int, what: str) -> int:
 
 @dataclass(frozen=True)
 class Limits:
-    """What a worker may use: wall-clock seconds in all (None: the budget and some grace), and bytes of memory."""
+    """What a worker and all that it starts may use: wall-clock seconds, and bytes of memory."""
 
-    seconds: float | None = None
+    seconds: float = TIMEOUT
     memory: int = MEMORY
-
-    def deadline(self, inquiry: Inquiry) -> float:
-        """Seconds until the worker is ended."""
-        return self.within(inquiry.budget)
-
-    def within(self, budget: float) -> float:
-        """Seconds until a worker with this budget is ended."""
-        return budget + GRACE if self.seconds is None else self.seconds
 
 
 @dataclass(frozen=True)
 class Report:
-    """What came of a request: the text of its result, or the trouble that there was instead."""
+    """What came of a request: the text of its result, or the trouble that there was instead, and whose fault it is.
+
+    ``draft`` is what the worker had found before.
+    """
 
     text: str | None
     trouble: str | None
     printed: str
     forks: int
     seconds: float
+    draft: str | None = None
+    failure: bool = False
 
 
-def ask(request: str, seconds: float) -> Report:
-    """Have a worker carry out a request, for so many seconds at most; InputError if the worker says it is wrong."""
+def ask(request: str, limits: Limits) -> Report:
+    """Have a worker carry out a request within limits; InputError if the worker says it is wrong."""
     start = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="kappaguard-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         (folder / REQUEST).write_text(request, encoding="utf-8")
-        ended = run_module("kappaguard.verify.sandbox.worker", folder, seconds)
+        ended = run_module("kappaguard.verify.sandbox.worker", folder, limits.seconds, limits.memory)
         taken = time.perf_counter() - start
         error, failure = _read(folder / ERROR), _read(folder / FAILURE)
         if error is not None:
-            raise InputError(error)
+            wrong = InputError(error)
+            wrong.trace = (_read(folder / TRACE) or "")[:MOST_TRACE]
+            raise wrong
         phase = _read(folder / PHASE) or "its import"
         text, trouble = _read(folder / RESULT), None
         if failure is not None:
             text, trouble = None, f"an error of kappaguard itself, not of the rule: {failure} ({phase})"
-        elif text is None and ended.status is None:
-            trouble = f"the rule did not return within {seconds:g} s ({phase})"
+        elif ended.crossed == "time":
+            # what hangs after its result was written has not ended in time either, but the result is there
+            trouble = None if text else f"the rule did not return within {limits.seconds:g} s ({phase}); {RAISE}"
+        elif ended.status is None:
+            text, trouble = None, f"the process of the rule was ended: {ended.how} ({phase})"
         elif text is None:
             trouble = f"the process of the rule ended with {ended.how} ({phase})"
-        return Report(text, trouble, ended.printed, int(_read(folder / FORKS) or 0), taken)
+        forks = _read(folder / FORKS) or ""
+        count = int(forks) if forks.isdecimal() and len(forks) < 12 else 0
+        return Report(text, trouble, ended.printed, count, taken, _read(folder / DRAFT), failure is not None)
+
+
+RAISE = "--timeout raises this limit, and fewer --evaluations need less"
+MOST_TRACE = 20_000
 
 
 def inquire_apart(inquiry: Inquiry, known: Known = (), limits: Limits = Limits()) -> Verdict:  # noqa: B008
-    """The verdict of an inquiry carried out by a worker; a worker that does not finish is a trouble, not a verdict."""
-    report = ask(Request(inquiry, tuple(known), limits.memory).to_json(), limits.deadline(inquiry))
-    if report.text is None:
-        return _unfinished(inquiry, report)
-    verdict = verdict_from_json(report.text)
-    return replace(verdict, findings=(*verdict.findings, *conduct(report.printed, report.forks)))
+    """The verdict of an inquiry carried out by a worker; one that does not finish is told with what it had found.
+
+    What the request says, the request says: rule, (n, f) and claim are ours and not what the worker makes of them. A
+    worker that ran somebody else's code cannot have a proof.
+    """
+    request = Request(inquiry, tuple(known), limits.memory, limits.seconds, time.monotonic())
+    report = ask(request.to_json(), limits)
+    stated = claimed(inquiry.rule, inquiry.n, inquiry.f, inquiry.claim)
+    text = report.text if report.text is not None else report.draft
+    blank = Verdict(str(inquiry.rule), inquiry.n, inquiry.f, stated.expression, stated.bound, "unfinished", UNFINISHED)
+    verdict, trouble = blank, report.trouble
+    if text is not None:
+        try:
+            verdict = verdict_from_json(text)
+        except InputError as error:
+            trouble = trouble or f"the process of the rule left {error}"
+    verdict = replace(verdict, n=inquiry.n, f=inquiry.f, claim=stated.expression, bound=stated.bound)
+    if ":" in str(inquiry.rule):
+        verdict = replace(verdict, rule=str(inquiry.rule), upper=None)
+        if verdict.verdict == "proved":
+            trouble = "the process of the rule claims a proof, which somebody else's code cannot have"
+    if verdict.verdict == "refuted" and not (verdict.witness is not None and verdict.lower > verdict.bound):
+        trouble = trouble or "the process of the rule claims a refutation without a witness"
+        verdict = blank
+    if verdict.trouble is not None and trouble is None:
+        trouble = (
+            f"{verdict.effort.evaluations:,} of {inquiry.evaluations:,} evaluations within the "
+            f"{limits.seconds:g} s that there are; {RAISE}"
+        )
+    if trouble is not None and verdict.verdict != "refuted":
+        verdict = replace(verdict, verdict="unfinished", reason=UNFINISHED)
+    effort = verdict.effort if report.text is not None else replace(verdict.effort, seconds=report.seconds)
+    findings = (*verdict.findings, *conduct(report.printed, report.forks))
+    return replace(verdict, trouble=trouble, failure=report.failure, findings=findings, effort=effort)
+
+
+UNFINISHED = "the check was not finished"
 
 
 def replay_apart(witness: Witness, limits: Limits = Limits()) -> Replay:  # noqa: B008
     """The replay of a witness by a worker; InputError if the rule hangs or takes the process along."""
     request = json.dumps({"task": "replay", "witness": witness.to_json(), "memory": limits.memory})
-    return replay_from_json(_finished(witness.rule, ask(request, limits.within(0.0))), witness)
+    return replay_from_json(_finished(witness.rule, ask(request, limits)), witness)
 
 
 def search_apart(
@@ -107,16 +156,15 @@ def search_apart(
     budget: float | None = None,
     evaluations: int | None = None,
     seed: int = 0,
+    tolerance: Fraction | None = None,
     limits: Limits = Limits(),  # noqa: B008
 ) -> KappaResult:
-    """``kappaguard.verify.lower.search`` by a worker; InputError if the rule hangs or takes the process along.
-
-    A budget in evaluations alone has no time limit but that of ``limits``, or the grace.
-    """
+    """``kappaguard.verify.lower.search`` by a worker; InputError if the rule hangs or takes the process along."""
     data = {"task": "search", "rule": rule, "n": n, "f": f, "d": d, "budget": budget, "evaluations": evaluations}
-    request = json.dumps(data | {"seed": seed, "memory": limits.memory})
+    data |= {"seed": seed, "memory": limits.memory, "tolerance": None if tolerance is None else str(tolerance)}
     # shrinking takes a quarter of the time of the search beyond it
-    return found_from_json(_finished(rule, ask(request, limits.within(1.25 * (10.0 if budget is None else budget)))))
+    limits = replace(limits, seconds=limits.seconds + 1.25 * (budget or 0.0))
+    return found_from_json(_finished(rule, ask(json.dumps(data), limits)))
 
 
 def _finished(rule: str, report: Report) -> str:
@@ -131,19 +179,3 @@ def _read(path: Path) -> str | None:
             return stream.read(MOST_RESULT)
     except OSError:
         return None
-
-
-def _unfinished(inquiry: Inquiry, report: Report) -> Verdict:
-    stated = claimed(inquiry.rule, inquiry.n, inquiry.f, inquiry.claim)
-    return Verdict(
-        str(inquiry.rule),
-        inquiry.n,
-        inquiry.f,
-        stated.expression,
-        stated.bound,
-        "open",
-        "the check was not finished",
-        findings=conduct(report.printed, 0),
-        effort=Effort(seconds=report.seconds, seed=inquiry.seed),
-        trouble=report.trouble,
-    )

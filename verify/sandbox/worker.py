@@ -8,19 +8,33 @@ import os
 import sys
 import traceback
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from kappaguard.rules.adapters.parameters import one_line
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.errors import InputError, trace_of
 from kappaguard.rules.files import write
 from kappaguard.rules.witness import from_json
+from kappaguard.verify.deadline import deadline
 from kappaguard.verify.inquiry import inquire
 from kappaguard.verify.sandbox.process import end_with_parent, limit_memory
-from kappaguard.verify.sandbox.request import ERROR, FAILURE, FORKS, PHASE, REQUEST, RESULT, request_from_data
+from kappaguard.verify.sandbox.request import (
+    DRAFT,
+    ERROR,
+    FAILURE,
+    FORKS,
+    PHASE,
+    REQUEST,
+    RESULT,
+    TRACE,
+    request_from_data,
+)
 from kappaguard.verify.sandbox.results import found_to_json, replay_to_json
+from kappaguard.verify.verdict import Verdict
 
 Begin = Callable[[str], None]
+Keep = Callable[[Verdict], None]
 
 
 def work(folder: Path) -> None:
@@ -43,16 +57,21 @@ def work(folder: Path) -> None:
         # some rules collect garbage in every call, and would walk through all that we and they have imported
         gc.freeze()
 
+    def keep(draft: Verdict) -> None:
+        write(folder / DRAFT, draft.to_json())
+
     os.register_at_fork(before=forked)
     try:
-        result = TASKS[data["task"]](data, begin)
+        result = TASKS[data["task"]](data, begin, keep)
     except InputError as error:
+        write(folder / TRACE, trace_of(error))
         write(folder / ERROR, " ".join(str(error).split()))
         return
     except MemoryError:
         write(folder / ERROR, f"it needs more than {data['memory'] >> 20} MiB of memory; raise --memory")
         return
     except Exception as error:
+        write(folder / TRACE, "".join(traceback.format_exception(error)))
         where = traceback.extract_tb(error.__traceback__)[-1]
         write(folder / FAILURE, f"{one_line(error)} in {Path(where.filename).name}, line {where.lineno}")
         return
@@ -60,12 +79,13 @@ def work(folder: Path) -> None:
     write(folder / RESULT, result)
 
 
-def _inquire(data: dict[str, Any], begin: Begin) -> str:
+def _inquire(data: dict[str, Any], begin: Begin, keep: Keep) -> str:
     request = request_from_data(data)
-    return inquire(request.inquiry, request.known, begin).to_json()
+    with deadline(request.seconds, request.begun):
+        return inquire(request.inquiry, request.known, begin, keep=keep).to_json()
 
 
-def _replay(data: dict[str, Any], begin: Begin) -> str:
+def _replay(data: dict[str, Any], begin: Begin, _: Keep) -> str:
     from kappaguard.verify.replay import replay
 
     witness = from_json(data["witness"])
@@ -73,15 +93,16 @@ def _replay(data: dict[str, Any], begin: Begin) -> str:
     return replay_to_json(replay(witness))
 
 
-def _search(data: dict[str, Any], begin: Begin) -> str:
+def _search(data: dict[str, Any], begin: Begin, _: Keep) -> str:
     from kappaguard.verify.lower import search
 
     begin("the search")
     options = {key: data[key] for key in ("d", "budget", "evaluations", "seed")}
+    options["tolerance"] = None if data["tolerance"] is None else Fraction(data["tolerance"])
     return found_to_json(search(data["rule"], data["n"], data["f"], **options))
 
 
-TASKS: dict[str, Callable[[dict[str, Any], Begin], str]] = {
+TASKS: dict[str, Callable[[dict[str, Any], Begin, Keep], str]] = {
     "inquire": _inquire,
     "replay": _replay,
     "search": _search,

@@ -10,10 +10,11 @@ from kappaguard.reports.dossier.plan import Plan
 
 SECTIONS = ("health", "grid", "breakdown", "dimension", "mixing", "happens", "training", "cost")
 """In the order of the page; the last is timed, and runs when nothing else does."""
-GRACE = 60.0
+TOGETHER = ("training", "grid", "dimension", "mixing", "breakdown")
+"""Those that may run at the same time, the longest first."""
 
 
-def section(name: str) -> tuple[Callable[[Plan], dict[str, Any]], Callable[[Plan], float]]:
-    """What computes a section, and how many seconds it may take."""
-    module = import_module(f"kappaguard.reports.dossier.sections.{name}")
-    return module.compute, module.seconds
+def section(name: str) -> Callable[[Plan], dict[str, Any]]:
+    """What computes a section."""
+    compute: Callable[[Plan], dict[str, Any]] = import_module(f"kappaguard.reports.dossier.sections.{name}").compute
+    return compute

@@ -4,28 +4,28 @@ from __future__ import annotations
 
 from typing import Any
 
-from kappaguard.reports.dossier.plan import Plan
+from kappaguard.reports.dossier.plan import Plan, each_row
 from kappaguard.reports.dossier.sections.health import BEYOND
 from kappaguard.rules.errors import InputError
 from kappaguard.verify.health import zero_variance
-from kappaguard.verify.subject import subject
+from kappaguard.verify.precision import equal_honest
 from kappaguard.verify.verdict import number
 
 
 def compute(plan: Plan) -> dict[str, Any]:
     """Every f up to the largest that a rule can stand, f < n/2."""
-    rows = [_row(plan.at(f=f)) for f in range(1, (plan.n - 1) // 2 + 1)]
+    rows = each_row(range(1, (plan.n - 1) // 2 + 1), lambda f: _row(plan.at(f=f)))
     broken = [row["f"] for row in rows if row["state"] == "breaks"]
     return {"n": plan.n, "rows": rows, "breaks_at": min(broken, default=None), "most": (plan.n - 1) // 2}
 
 
 def _row(plan: Plan) -> dict[str, Any]:
     try:
-        under = subject(plan.rule, plan.n, plan.f)
+        under = plan.subject()
         found = zero_variance.CHECK.look(under)
     except InputError as error:
         return {"f": plan.f, "state": "refuses", "detail": str(error), "witness": None}
-    tried = {"tried": sum(1 for _ in zero_variance.inputs(under))}
+    tried = {"tried": sum(1 for _ in equal_honest(under.n, under.f))}
     if found is None or found.example is None or found.example.subset is None:
         return {"f": plan.f, "state": "stands", "detail": None, "witness": None} | tried
     witness = under.witness(found.example.array, found.example.subset, "zero-variance")
@@ -34,8 +34,3 @@ def _row(plan: Plan) -> dict[str, Any]:
         return {"f": plan.f, "state": "stands", "detail": found.message, "witness": None} | tried
     kept = {"lower": number(judgement.ratio), "witness": plan.keep(judgement.witness), "d": witness.d}
     return {"f": plan.f, "state": "breaks", "detail": found.message} | kept
-
-
-def seconds(_: Plan) -> float:
-    """It takes milliseconds, unless the rule does not."""
-    return 0.0

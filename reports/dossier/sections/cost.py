@@ -67,8 +67,3 @@ def _exponent(points: list[tuple[int, float]]) -> float | None:
     late = points[-max(2, (len(points) + 1) // 2) :]
     (first, early), (last, end) = late[0], late[-1]
     return math.log(end / early) / math.log(last / first)
-
-
-def seconds(_: Plan) -> float:
-    """Every size several times."""
-    return 60.0

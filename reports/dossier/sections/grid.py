@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from kappaguard.reports.dossier.plan import Plan, bound
+from kappaguard.reports.dossier.plan import Plan, bound, each_row
 from kappaguard.rules.errors import InputError
 from kappaguard.verify.coefficients import OURS
 
@@ -22,7 +22,7 @@ def cells(plan: Plan) -> list[tuple[int, int]]:
 
 def compute(plan: Plan) -> dict[str, Any]:
     """One search for each pair, and the slope of the trend."""
-    rows = [_cell(plan.at(n=n, f=f)) for n, f in cells(plan)]
+    rows = each_row(cells(plan), lambda pair: _cell(plan.at(n=pair[0], f=pair[1])))
     return {"rows": rows, "slope": trend(rows)}
 
 
@@ -57,8 +57,3 @@ def _slope(points: list[tuple[float, float]]) -> float | None:
     middle, height = sum(xs) / len(xs), sum(ys) / len(ys)
     across = sum((x - middle) ** 2 for x in xs)
     return sum((x - middle) * (y - height) for x, y in zip(xs, ys, strict=True)) / across
-
-
-def seconds(plan: Plan) -> float:
-    """All searches, with what shrinking takes."""
-    return 2 * plan.budget * len(cells(plan))

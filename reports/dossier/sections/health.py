@@ -7,7 +7,6 @@ from typing import Any
 
 from kappaguard.reports.dossier.plan import Plan
 from kappaguard.verify.health import CHECKS, examine
-from kappaguard.verify.subject import subject
 from kappaguard.verify.verdict import number
 
 BEYOND = Fraction(10**6)
@@ -16,7 +15,7 @@ BEYOND = Fraction(10**6)
 
 def compute(plan: Plan) -> dict[str, Any]:
     """Every check with its question, and what it found."""
-    health = examine(subject(plan.rule, plan.n, plan.f), BEYOND)
+    health = examine(plan.subject(), BEYOND)
     found = {finding.check: finding for finding in health.findings}
     return {
         "checks": [
@@ -32,8 +31,3 @@ def compute(plan: Plan) -> dict[str, Any]:
         "witness": plan.keep(health.witness),
         "d": None if health.witness is None else health.witness.d,
     }
-
-
-def seconds(_: Plan) -> float:
-    """It takes milliseconds, unless the rule does not."""
-    return 0.0

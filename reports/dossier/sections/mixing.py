@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kappaguard.reports.dossier.plan import Plan, bound
+from kappaguard.reports.dossier.plan import Plan, bound, each_row
 from kappaguard.rules.errors import InputError
 
 STEPS = ("", "nnm+", "bucketing(s=2)+")
@@ -15,7 +15,7 @@ STEPS = ("", "nnm+", "bucketing(s=2)+")
 
 def compute(plan: Plan) -> dict[str, Any]:
     """One search for each."""
-    return {"rows": [_row(plan.at(rule=f"{step}{plan.rule}")) for step in STEPS]}
+    return {"rows": each_row(STEPS, lambda step: _row(plan.at(rule=f"{step}{plan.rule}")))}
 
 
 def _row(plan: Plan) -> dict[str, Any]:
@@ -23,8 +23,3 @@ def _row(plan: Plan) -> dict[str, Any]:
         return {"rule": plan.rule} | bound(plan)
     except InputError as error:
         return {"rule": plan.rule, "refused": str(error)}
-
-
-def seconds(plan: Plan) -> float:
-    """All searches, with what shrinking takes."""
-    return 2 * plan.budget * len(STEPS)

@@ -19,7 +19,6 @@ BESIDE = "nnm+cwtm"
 MOST_STEPS, LEAST_STEPS, TRIAL_STEPS = 100, 20, 3
 FOR_ONE_RUN = 20.0
 """Seconds that the most demanding run should take."""
-SECONDS = 300.0
 
 
 def compute(plan: Plan) -> dict[str, Any]:
@@ -49,8 +48,3 @@ def _steps(configuration: Configuration) -> int:
     run(training, trial)
     each = (time.perf_counter() - start) / TRIAL_STEPS
     return max(LEAST_STEPS, min(MOST_STEPS, int(FOR_ONE_RUN / each)))
-
-
-def seconds(_: Plan) -> float:
-    """Two demanding runs, and a slow rule is given more."""
-    return SECONDS

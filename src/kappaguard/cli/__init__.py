@@ -1,6 +1,7 @@
 """The command line: one file per command, and heavy imports only inside the commands.
 
-Exit codes: 0 holds, 1 refuted, 2 the request itself is wrong (one line on stderr).
+Exit codes: 0 holds, 1 refuted, 2 the request or the rule's interface is wrong (one line on stderr, after the traceback
+of the user's own code where that raised), 3 kappaguard itself failed (one line; ``--debug`` shows the trace).
 """
 
 from __future__ import annotations
@@ -28,7 +29,11 @@ from kappaguard.cli.train import train
 from kappaguard.cli.verify import verify
 
 WRONG_REQUEST = 2
+FAILED = 3
 INTERRUPTED = 130
+DEBUG = "--debug"
+TRAIN = ("torch", "sklearn", "pooch")
+"""What the extra train brings."""
 
 # Where Click's errors live depends on the version of Typer; that a BadParameter is one of them does not.
 _ClickError = cast(type[Exception], typer.BadParameter.__mro__[2])
@@ -60,6 +65,7 @@ def _kappaguard(
     _version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
+    _debug: Annotated[bool, typer.Option(DEBUG, help="Show the trace of an error of kappaguard's own.")] = False,
 ) -> None:
     """Finds, proves and guards the worst case of Byzantine-robust aggregation rules."""
 
@@ -67,6 +73,8 @@ def _kappaguard(
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    debug = DEBUG in given
+    given = [each for each in given if each != DEBUG]
     try:
         status = app(given or ["--help"], prog_name="kappaguard", standalone_mode=False)
     except typer.Abort:
@@ -74,14 +82,39 @@ def main(arguments: Sequence[str] | None = None) -> int:
             # the program ends: another Ctrl-C must not turn its exit code into something else
             signal.signal(signal.SIGINT, signal.SIG_IGN)
         return INTERRUPTED
+    except KeyboardInterrupt:
+        return INTERRUPTED
     except Exception as error:
-        _complain(_fault(error))
-        return WRONG_REQUEST
+        return _told(error, debug)
     return status if isinstance(status, int) else 0
 
 
-def _fault(error: Exception) -> str:
-    """What is wrong with the request; an error that is ours and not the user's is raised again."""
+def _told(error: Exception, debug: bool) -> int:
+    """Say in one line what is wrong, and whose fault it is by the exit code."""
+    from kappaguard.rules.errors import InputError, trace_of
+
+    if debug:
+        import traceback
+
+        traceback.print_exception(error)
+    elif isinstance(error, InputError):
+        from kappaguard.cli.output import show_trace
+
+        show_trace(trace_of(error))
+    fault = _fault(error)
+    if fault is not None:
+        _complain(fault)
+        return WRONG_REQUEST
+    hint = "" if debug else f"; {DEBUG} shows where"
+    _complain(f"an error of kappaguard itself: {type(error).__name__}: {str(error)[:MOST]}{hint}")
+    return FAILED
+
+
+MOST = 300
+
+
+def _fault(error: Exception) -> str | None:
+    """What is wrong with the request; None for an error that is ours and not the user's."""
     from kappaguard.rules.errors import InputError
 
     if isinstance(error, _ClickError):
@@ -90,9 +123,11 @@ def _fault(error: Exception) -> str:
         return str(error)
     if isinstance(error, MemoryError):
         return f"not enough memory: {error}"
+    if isinstance(error, ModuleNotFoundError) and error.name in TRAIN:
+        return f"this needs {error.name}, which is not installed: pip install 'kappaguard[train]'"
     if isinstance(error, OSError) and error.strerror:
         return f"cannot read or write {error.filename or 'a file'}: {error.strerror}"
-    raise error
+    return None
 
 
 def _complain(message: str) -> None:

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 REFUTED = 1
 UNFINISHED = 2
+FAILED = 3
 INTERRUPTED = 130
+MOST_NAME = 200
 
 
 def check(
@@ -27,13 +29,18 @@ def check(
     claim: Annotated[
         str | None, typer.Option("--claim", metavar="EXPR", help="Arithmetic in n and f; default: the paper's.")
     ] = None,
-    budget: Annotated[float | None, typer.Option("--budget", metavar="SECONDS", help="For one search.")] = None,
+    evaluations: Annotated[
+        int | None, typer.Option("--evaluations", metavar="K", help="Inputs that a search tries; default: 20000.")
+    ] = None,
     seed: Annotated[int | None, typer.Option("--seed", help="The same seed gives the same inputs.")] = None,
     tolerance: Annotated[
         float | None, typer.Option("--tolerance", help="The relative error of a rule that iterates.")
     ] = None,
     rotates: Annotated[bool, typer.Option("--rotates", help="Ask for rotation equivariance as well.")] = False,
-    timeout: Annotated[float | None, typer.Option("--timeout", metavar="SECONDS", help="For one check in all.")] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit code 1 for every finding.")] = False,
+    timeout: Annotated[
+        float | None, typer.Option("--timeout", metavar="SECONDS", help="For one check; default: 120.")
+    ] = None,
     memory: Annotated[int | None, typer.Option("--memory", metavar="MIB", help="For one check.")] = None,
     jobs: Annotated[int | None, typer.Option("--jobs", help="Checks at a time; default: one per core.")] = None,
     witnesses: Annotated[
@@ -43,7 +50,10 @@ def check(
     junit: Annotated[Path | None, typer.Option("--junit", metavar="FILE", help="Write a JUnit file.")] = None,
     sarif: Annotated[Path | None, typer.Option("--sarif", metavar="FILE", help="Write a SARIF file.")] = None,
 ) -> int:
-    """Check claims on kappa*: exit code 0 if they hold, 1 if one is refuted, 2 if the request is wrong."""
+    """Check claims on kappa*: exit code 0 if they hold, 1 if one is refuted, 2 if the request or the rule's interface
+    is wrong or a check was not finished, 3 if kappaguard failed. A RULE that is not ours is code, and is run.
+    """
+    from kappaguard.cli.output import show_trace
     from kappaguard.rules.errors import InputError
     from kappaguard.verify.guard import carry_out_all
     from kappaguard.verify.verdict import Verdict
@@ -52,20 +62,23 @@ def check(
         raise InputError("-n, -f, --claim, --tolerance and --rotates belong to a RULE: name one, or use pyproject.toml")
     if rule is not None and (n is None or f is None):
         raise InputError("a RULE needs -n and -f, as in: kappaguard check krum -n 17 -f 4")
-    orders, listed = _orders(rule, n, f, claim, tolerance, budget, seed, rotates)
-    orders = [_limited(order, timeout, memory, witnesses) for order in orders]
+    orders, listed = _orders(rule, n, f, claim, tolerance, evaluations, seed, rotates)
+    orders = [_limited(order, timeout, memory, witnesses, strict) for order in orders]
     try:
         outcomes = carry_out_all(orders, jobs or listed or cores())
     except KeyboardInterrupt:
         typer.echo("kappaguard: interrupted, nothing was decided", err=True)
         return INTERRUPTED
     verdicts = [outcome for outcome in outcomes if isinstance(outcome, Verdict)]
+    traces = [outcome.trace for outcome in outcomes if isinstance(outcome, InputError) and outcome.trace]
     errors = [
-        str(outcome) if str(order.inquiry.rule) in str(outcome) else f"{order.inquiry.rule}: {outcome}"
+        str(outcome) if str(order.inquiry.rule) in str(outcome) else f"{str(order.inquiry.rule)[:MOST_NAME]}: {outcome}"
         for order, outcome in zip(orders, outcomes, strict=True)
         if isinstance(outcome, InputError)
     ]
     _write(verdicts, errors, junit, sarif)
+    for trace in traces:
+        show_trace(trace)
     _print(verdicts, errors, as_json, rule is not None)
     return _status(verdicts, errors)
 
@@ -76,33 +89,30 @@ def _orders(
     f: int | None,
     claim: str | None,
     tolerance: float | None,
-    budget: float | None,
+    evaluations: int | None,
     seed: int | None,
     rotates: bool,
 ) -> tuple[list[Order], int | None]:
     """What is to be done, and at how many at a time if the configuration says so."""
-    from fractions import Fraction
-
-    from kappaguard.rules.checks import require_seconds
-    from kappaguard.rules.errors import InputError
+    from kappaguard.cli.options import relative_error
+    from kappaguard.rules.checks import require_count
     from kappaguard.verify.configuration import find, read
     from kappaguard.verify.guard import Order
-    from kappaguard.verify.inquiry import BUDGET, Inquiry
+    from kappaguard.verify.inquiry import EVALUATIONS, Inquiry
 
-    if budget is not None:
-        require_seconds(budget, "--budget")
+    if evaluations is not None:
+        require_count(evaluations, 1, "--evaluations")
     if rule is None:
-        configuration = read(find(Path.cwd()), budget, seed)
+        configuration = read(find(Path.cwd()), evaluations, seed)
         return list(configuration.orders), configuration.jobs
     assert n is not None
     assert f is not None
-    if tolerance is not None and not 0 <= tolerance < 1:
-        raise InputError(f"--tolerance must be at least 0 and less than 1, got {tolerance:g}")
-    allowed = None if tolerance is None else Fraction(tolerance)
-    return [Order(Inquiry(rule, n, f, claim, BUDGET if budget is None else budget, seed or 0, allowed, rotates))], 1
+    allowed = relative_error(tolerance)
+    tried = EVALUATIONS if evaluations is None else evaluations
+    return [Order(Inquiry(rule, n, f, claim, tried, seed or 0, allowed, rotates))], 1
 
 
-def _limited(order: Order, timeout: float | None, memory: int | None, witnesses: Path | None) -> Order:
+def _limited(order: Order, timeout: float | None, memory: int | None, witnesses: Path | None, strict: bool) -> Order:
     from dataclasses import replace
 
     from kappaguard.rules.checks import require_seconds
@@ -114,7 +124,8 @@ def _limited(order: Order, timeout: float | None, memory: int | None, witnesses:
         order.limits.seconds if timeout is None else timeout,
         order.limits.memory if memory is None else mebibytes(memory, "--memory"),
     )
-    return replace(order, limits=limits, witnesses=order.witnesses if witnesses is None else witnesses)
+    folder = order.witnesses if witnesses is None else witnesses
+    return replace(order, limits=limits, witnesses=folder, strict=order.strict or strict)
 
 
 def cores() -> int:
@@ -162,6 +173,8 @@ def _print(verdicts: list[Verdict], errors: list[str], as_json: bool, single: bo
                 typer.echo(f"\n{explain(verdict)}")
             if verdict.path is not None:
                 typer.echo(f"witness: {verdict.path}")
+            if verdict.unsaved is not None:
+                typer.echo(f"kappaguard: no witness is saved: {printable(verdict.unsaved)}", err=True)
             for name in verdict.fixed:
                 typer.echo(f"fixed: {name} no longer violates the claim")
             for text in verdict.rejected:
@@ -177,9 +190,11 @@ def _print(verdicts: list[Verdict], errors: list[str], as_json: bool, single: bo
 def _status(verdicts: list[Verdict], errors: list[str]) -> int:
     from kappaguard.rules.text import printable
 
-    if any(verdict.verdict == "refuted" for verdict in verdicts):
+    unfinished = [verdict for verdict in verdicts if verdict.verdict == "unfinished"]
+    for verdict in unfinished:
+        typer.echo(f"kappaguard: {printable(f'{verdict.rule}: {verdict.trouble}')}", err=True)
+    if any(verdict.verdict == "refuted" or (verdict.strict and verdict.findings) for verdict in verdicts):
         return REFUTED
-    for verdict in verdicts:
-        if verdict.trouble is not None:
-            typer.echo(f"kappaguard: {printable(f'{verdict.rule}: {verdict.trouble}')}", err=True)
-    return UNFINISHED if errors or any(verdict.trouble is not None for verdict in verdicts) else 0
+    if any(verdict.failure for verdict in verdicts):
+        return FAILED
+    return UNFINISHED if errors or unfinished else 0

@@ -28,7 +28,9 @@ def exact(
     """The worst case of a rule: a lower bound with a witness, an upper bound with a certificate."""
     from kappaguard.cli.progress import bracketing
     from kappaguard.verify.exact import exact as judge
+    from kappaguard.verify.subject import require_few
 
+    require_few(n)
     with bracketing() as progress:
         result = judge(rule, n, f, progress=progress, nodes=nodes)
     paths = _save(result, out)

@@ -32,6 +32,16 @@ def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     console.print(table)
 
 
+def show_trace(trace: str) -> None:
+    """The traceback of the user's own code, on standard error, its control characters made visible."""
+    import typer
+
+    from kappaguard.rules.text import printable
+
+    for line in trace.rstrip().splitlines():
+        typer.echo(printable(line), err=True)
+
+
 def outward(value: Fraction | float, *, up: bool) -> str:
     """Ten digits, rounded so that the printed bound still holds."""
     import decimal

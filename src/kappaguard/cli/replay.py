@@ -28,12 +28,17 @@ METHODS = {
 
 def replay(
     witness: Annotated[Path, typer.Argument(metavar="WITNESS", help="The file of the witness.", show_default=False)],
+    run_code: Annotated[
+        bool, typer.Option("--run-code", help="Import and run the code that a witness of a foreign rule names.")
+    ] = False,
     timeout: Annotated[
         float, typer.Option("--timeout", metavar="SECONDS", help="For a rule that is not ours.")
     ] = TIMEOUT,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> int:
-    """Re-evaluate a witness (or check a certificate) in exact arithmetic: exit code 0 if it holds, 1 if not."""
+    """Re-evaluate a witness (or check a certificate) in exact arithmetic: exit code 0 if it holds, 1 if not. Only rules
+    of our own are run, unless --run-code says otherwise.
+    """
     from kappaguard.rules.checks import require_seconds
     from kappaguard.rules.witness import load
 
@@ -45,19 +50,30 @@ def replay(
         return _run(witness, as_json)
     if kind == "instance":
         return _instance(witness, as_json)
-    result = _judged(load(witness), timeout)
+    result = _judged(load(witness), timeout, run_code)
     typer.echo(_json(result, witness) if as_json else _text(result))
     return 0 if result.reproduces else DIFFERS
 
 
-def _judged(witness: Witness, timeout: float) -> Replay:
-    """The replay, in a process of its own if the witness names somebody else's code."""
+def _judged(witness: Witness, timeout: float, run_code: bool) -> Replay:
+    """The replay, in a process of its own if the witness names somebody else's code and that may be run."""
     if ":" not in witness.rule:
         from kappaguard.verify.replay import replay
 
         return replay(witness)
+    from kappaguard.rules.adapters.spec import parse, split_pipeline
+    from kappaguard.rules.errors import InputError
+    from kappaguard.rules.text import printable
     from kappaguard.verify.sandbox.run import Limits, replay_apart
 
+    named = [parse(stage) for stage in split_pipeline(witness.rule) if ":" in stage]
+    code = ", ".join(f"{printable(each.where)} (to call {printable(each.attribute)})" for each in named)
+    if not run_code:
+        raise InputError(
+            f"{witness.rule!r} is not a rule of ours: a replay imports {code} and runs it with your rights; look at "
+            "the file first, then add --run-code"
+        )
+    typer.echo(f"kappaguard: importing {code}", err=True)
     return replay_apart(witness, Limits(timeout))
 
 
@@ -76,12 +92,15 @@ def _run(path: Path, as_json: bool) -> int:
     import json
 
     from kappaguard.rules.errors import InputError
+    from kappaguard.rules.strict import parse, read
     from kappaguard.verify.exact import exact
     from kappaguard.verify.performance.run import from_json, replay
+    from kappaguard.verify.verdict import number
 
+    text = read(path, "run")
     try:
-        run = from_json(json.loads(path.read_text()))
-    except (OSError, UnicodeDecodeError, ValueError, KeyError, TypeError, RecursionError) as error:
+        run = from_json(parse(text))
+    except InputError as error:
         raise InputError(f"{path} is not a run: {error}") from None
     outcome = replay(run)
     # the record's kappa is not believed: the bound is stated for the rule's own, as certified
@@ -93,15 +112,15 @@ def _run(path: Path, as_json: bool) -> int:
         "rule": run.rule,
         "n": run.n,
         "f": run.f,
-        "gradient": float(found),
-        "stated": float(stated),
+        "gradient": number(found),
+        "stated": number(stated),
         "verdict": "refuted" if found > stated else "holds",
         "witness": str(path),
         "version": __version__,
     }
     text = (
         f"robust D-GD with {run.rule}, n = {run.n}, f = {run.f}, {outcome.steps} steps\n"
-        f"||grad||^2 at the output {float(found):.6g}, bound of Theorem 1 {float(stated):.6g}: {summary['verdict']}"
+        f"||grad||^2 at the output {_decimal(found)}, bound of Theorem 1 {_decimal(stated)}: {summary['verdict']}"
     )
     typer.echo(json.dumps(summary, indent=2) if as_json else text)
     return 0 if found > stated else DIFFERS
@@ -140,6 +159,7 @@ def _check(path: Path, as_json: bool) -> int:
     from kappaguard.rules.errors import InputError
     from kappaguard.verify.certified.rejected import Rejected
     from kappaguard.verify.checker import check
+    from kappaguard.verify.verdict import number
 
     start = time.perf_counter()
     try:
@@ -155,7 +175,7 @@ def _check(path: Path, as_json: bool) -> int:
         "n": seen and seen.n,
         "f": seen and seen.f,
         "lower": None,
-        "upper": seen and float(seen.upper),
+        "upper": seen and number(seen.upper),
         "exact": seen and str(seen.upper),
         "verdict": "proved" if seen else "rejected",
         "fault": fault,
@@ -169,7 +189,7 @@ def _check(path: Path, as_json: bool) -> int:
     if as_json:
         typer.echo(json.dumps(summary, indent=2))
     elif seen:
-        typer.echo(f"proved: kappa* of {seen.rule} at n = {seen.n}, f = {seen.f} is at most {float(seen.upper):.12g}")
+        typer.echo(f"proved: kappa* of {seen.rule} at n = {seen.n}, f = {seen.f} is at most {_decimal(seen.upper)}")
     else:
         typer.echo(f"rejected: {fault}")
     return 0 if seen else DIFFERS
@@ -246,4 +266,10 @@ def _float(value: Bound) -> float:
 
 
 def _decimal(value: Bound) -> str:
-    return f"{_float(value):.12g}"
+    import decimal
+
+    try:
+        return f"{float(value):.12g}"
+    except OverflowError:
+        assert isinstance(value, Fraction)
+        return f"{decimal.Decimal(value.numerator) / decimal.Decimal(value.denominator):.12g}"

@@ -25,19 +25,26 @@ def search(
         int | None, typer.Option("--evaluations", help="How many evaluations; the same seed gives the same result.")
     ] = None,
     seed: Annotated[int, typer.Option("--seed", help="Of everything random.")] = 0,
+    tolerance: Annotated[
+        float | None, typer.Option("--tolerance", help="The relative error of a rule that iterates.")
+    ] = None,
     save: Annotated[
         Path | None, typer.Option("--save", metavar="FILE", help="Where the witness goes, a file or a folder.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """A lower bound on kappa* with a witness: the input with the largest ratio found."""
+    from kappaguard.cli.options import relative_error
     from kappaguard.cli.progress import searching
     from kappaguard.verify.lower import BUDGET
     from kappaguard.verify.lower import search as find
 
     # what the rule prints is not ours to put into the output
+    allowed = relative_error(tolerance)
     with searching(budget or BUDGET) as report, redirect_stdout(sys.stderr):
-        result = find(rule, n, f, d=d, budget=budget, evaluations=evaluations, seed=seed, report=report)
+        result = find(
+            rule, n, f, d=d, budget=budget, evaluations=evaluations, seed=seed, report=report, tolerance=allowed
+        )
     path = None
     if result.witness is not None:
         path = result.witness.save(save or Path(".kappaguard/search") / result.witness.file_name)
@@ -58,6 +65,7 @@ def _json(result: KappaResult, path: Path | None) -> str:
         dimensions={str(d): number(ratio) for d, ratio in stats.dimensions},
         faults=stats.faults,
         fault=stats.fault,
+        precision=stats.precision,
         interrupted=stats.interrupted,
         trace=[
             [step.adversary, step.evaluations, round(step.seconds, 4), number(step.ratio), step.dimension]
@@ -83,6 +91,8 @@ def _text(result: KappaResult, path: Path | None, *, fixed: bool) -> str:
         f"{stats.evaluations:,} evaluations, {stats.seconds:.2f} s, seed {stats.seed}"
         f"{', interrupted' if stats.interrupted else ''}"
     )
+    if stats.precision is not None:
+        lines["precision"] = f"{stats.precision}; --tolerance says what is meant"
     if stats.faults:
         lines["faults"] = f"{stats.faults:,}: it {stats.fault}; `kappaguard check` says what that refutes"
     return "\n".join(f"{key:<10} {value}" for key, value in lines.items())

@@ -13,16 +13,23 @@ def stress(
     n: Annotated[int, typer.Option("-n", help="The number of vectors.")] = 17,
     f: Annotated[int, typer.Option("-f", help="The number of Byzantine ones.")] = 4,
     out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Default: kappa-dossier/RULE.")] = None,
-    budget: Annotated[float, typer.Option("--budget", metavar="SECONDS", help="For one search.")] = 3.0,
+    evaluations: Annotated[
+        int, typer.Option("--evaluations", metavar="K", help="Inputs that one search tries.")
+    ] = 10_000,
     seed: Annotated[int, typer.Option("--seed", help="The same seed gives the same inputs.")] = 0,
+    tolerance: Annotated[
+        float | None, typer.Option("--tolerance", help="The relative error of a rule that iterates.")
+    ] = None,
+    timeout: Annotated[float, typer.Option("--timeout", metavar="SECONDS", help="For one section.")] = 300.0,
     jobs: Annotated[int | None, typer.Option("--jobs", help="Sections at a time; default: one per core.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-) -> None:
+) -> int:
     """Put a rule through everything: one folder with a page, the numbers and all witnesses."""
     import json
     import re
 
-    from kappaguard.cli.check import cores
+    from kappaguard.cli.check import INTERRUPTED, cores
+    from kappaguard.cli.options import relative_error
     from kappaguard.reports.dossier.plan import Plan
     from kappaguard.reports.dossier.run import PAGE
     from kappaguard.reports.dossier.run import stress as carry_out
@@ -30,7 +37,9 @@ def stress(
     from kappaguard.rules.checks import require_count
     from kappaguard.rules.errors import InputError
 
-    plan = Plan(rule, n, f, budget, seed)
+    allowed = relative_error(tolerance)
+    told = None if allowed is None else str(allowed)
+    plan = Plan(rule, n, f, evaluations, seed, tolerance=told, timeout=timeout)
     if jobs is not None:
         require_count(jobs, 1, "--jobs")
     slug = re.sub(r"[^A-Za-z0-9]+", "-", rule).strip("-")[:60] or "rule"
@@ -47,10 +56,11 @@ def stress(
     dossier = carry_out(plan, folder, jobs or cores(), done=tell)
     if as_json:
         typer.echo(json.dumps(dossier.to_json() | {"folder": str(folder)}, indent=2))
-        return
+        return INTERRUPTED if dossier.interrupted else 0
     for line in verdict(plan, dossier.data, dossier.failed):
         typer.echo(f"- {_plain(line)}")
-    typer.echo(f"\nDossier: {folder / PAGE} ({dossier.seconds:.0f} s)")
+    typer.echo(f"\nDossier: {folder / PAGE} ({dossier.seconds:.0f} s{', interrupted' if dossier.interrupted else ''})")
+    return INTERRUPTED if dossier.interrupted else 0
 
 
 def _plain(line: str) -> str:

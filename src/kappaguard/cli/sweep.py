@@ -18,6 +18,9 @@ def sweep(
     evaluations: Annotated[
         list[int] | None, typer.Option("--evaluations", help="Per search; reproducible; may be given several times.")
     ] = None,
+    tolerance: Annotated[
+        float | None, typer.Option("--tolerance", help="The relative error of rules that iterate.")
+    ] = None,
     store: Annotated[Path, typer.Option("--store", metavar="FILE", help="One SQLite file with all results.")] = Path(
         ".kappaguard/sweep.sqlite"
     ),
@@ -29,6 +32,7 @@ def sweep(
     """Search for the worst inputs of many rules at many (n, f). What is finished is kept; started again, it goes on."""
     import json
 
+    from kappaguard.cli.options import relative_error
     from kappaguard.cli.output import print_table
     from kappaguard.cli.progress import counting
     from kappaguard.rules.checks import require_count
@@ -42,8 +46,9 @@ def sweep(
     # no budget in one unit leaves it to the other, and none at all to the search's own
     every_budget: list[float | None] = [*budget] if budget else [None]
     every_number: list[int | None] = [*evaluations] if evaluations else [None]
+    allowed = relative_error(tolerance)
     cells = [
-        Cell(rule, n, f, seed, seconds, number)
+        Cell(rule, n, f, seed, seconds, number, tolerance=None if allowed is None else str(allowed))
         for rule in rules
         for n, f in map(_pair, at)
         for seconds in every_budget

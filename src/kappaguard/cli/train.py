@@ -76,13 +76,16 @@ def train(
     replay: Annotated[
         Path | None, _option("--replay", text="Carry out again the run in this folder, which crossed a bound.")
     ] = None,
+    run_code: Annotated[
+        bool, typer.Option("--run-code", help="Import and run the rule of a stored run that is not one of ours.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Train with Byzantine workers: every setting of a preset can be overridden."""
     given = {
         key: value
         for key, value in locals().items()
-        if key not in ("preset", "out", "resume", "replay", "as_json") and value is not None
+        if key not in ("preset", "out", "resume", "replay", "run_code", "as_json") and value is not None
     }
     from kappaguard.rules.errors import InputError
     from kappaguard.training.folder import Folder
@@ -93,6 +96,8 @@ def train(
         raise InputError("--resume and --replay take no other settings: a run goes as it was begun")
     if replay is not None and as_json:
         raise InputError("--replay has no --json: it says whether every number came out again")
+    for stored in (each for each in (resume, replay) if each is not None):
+        _refuse_code(Folder.existing(stored)[1], run_code)
     if replay is not None:
         _replay(replay)
         return
@@ -113,6 +118,17 @@ def train(
     assumed, steepest = configuration.assumed_smoothness, result.largest_slope
     if assumed is not None and steepest is not None and steepest > assumed:
         raise InputError(f"the gradient was steeper, {steepest:.4g}, than L was assumed to be, {assumed:g}")
+
+
+def _refuse_code(configuration: Configuration, run_code: bool) -> None:
+    """A folder from a stranger runs no code, unless the user says so."""
+    from kappaguard.rules.errors import InputError
+
+    if ":" in configuration.rule and not run_code:
+        raise InputError(
+            f"{configuration.rule!r} is not a rule of ours: to go on imports it and runs it with your rights; look at "
+            "it first, then add --run-code"
+        )
 
 
 def _configured(preset: str, given: dict[str, Any]) -> Configuration:

@@ -11,6 +11,8 @@ from kappaguard.verify.claims.claim import Effort
 from kappaguard.verify.claims.registry import claims
 from kappaguard.verify.replay import replay
 
+pytestmark = pytest.mark.solver
+
 # What the mathematics says, besides the verdicts: numbers that must not drift.
 TIGHTNESS = {
     "closed-form-cwtm": 1.0,

@@ -16,6 +16,8 @@ from kappaguard.reports.table import Place
 from kappaguard.verify.claims.claim import Claim, Finding
 from kappaguard.verify.claims.registry import claims as every_claim
 
+pytestmark = pytest.mark.solver
+
 
 def claim(name="sound", expected="proved", statement="a statement", detail="Fine.", error=None):
     def check(effort, report):

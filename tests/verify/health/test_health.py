@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -90,9 +91,10 @@ def test_what_refutes(rule, check):
         (rules.as_list, "output"),
         (rules.as_tuple, "output"),
         (rules.truncated, "output"),
-        (rules.texts, "output"),
-        (rules.texts, "non-finite"),
-        (rules.as_complex, "output"),
+        (rules.constant_is_contagious, "constant"),
+        (rules.tiny_is_averaged, "scale"),
+        (rules.huge_is_averaged, "scale"),
+        (rules.single_inside, "output"),
         (rules.by_norms, "offset"),
         (rules.sums, "cancellation"),
         (rules.normalised, "dimension"),
@@ -177,10 +179,43 @@ def test_a_pre_aggregation_is_no_rule():
         subject("nnm", 5, 1)
 
 
-def test_texts_are_no_vector():
-    health = found(rules.texts)
-    assert named(health, "output").refutes
-    assert health.witness.note.startswith("no vector: the rule returned list")
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        (rules.texts, "returned list, not an array and not a list of numbers"),
+        (rules.as_complex, "returned an array of complex128, not of floats"),
+        (rules.with_weights, "returned tuple, not an array and not a list of numbers"),
+        (rules.as_row, "returned shape (1, 3) for input of shape (5, 3)"),
+        (rules.of_columns, "returned shape (5,) for input of shape (5, 3)"),
+        (rules.squeezed, "returned shape () for input of shape (5, 1)"),
+    ],
+)
+def test_a_mistake_of_the_interface_is_a_wrong_request(rule, said):
+    with pytest.raises(InputError, match=re.escape(f"{said}; a rule takes an array of shape (n, d)")):
+        subject(rule, 5, 1)
+
+
+def test_a_rule_that_is_wrong_in_many_dimensions_is_refuted():
+    health = found(rules.wide_is_averaged)
+    assert named(health, "dimension").refutes
+    assert health.witness.d >= 5000
+
+
+def test_a_masked_array_hides_nothing():
+    assert named(found(rules.masked), "output").refutes
+
+
+def test_a_decomposition_is_not_asked_for_in_thousands_of_dimensions():
+    rules.SEEN.clear()
+    assert found(rules.decomposes).findings == ()
+    assert 64 <= max(rules.SEEN) < 4096
+
+
+def test_narrow_floats_are_not_refuted_by_their_range():
+    """Half precision ends at 65504: inputs beyond say nothing about a rule of real numbers."""
+    health = found(rules.in_half)
+    assert not any(finding.refutes for finding in health.findings)
+    assert named(health, "statelessness") is None
 
 
 def test_a_rule_of_integers_is_judged_by_what_it_returns():

@@ -22,6 +22,8 @@ from kappaguard.verify.claims.algebra import StepFails
 from kappaguard.verify.claims.claim import Claim, Effort, Finding
 from kappaguard.verify.performance.run import from_json, replay
 
+pytestmark = pytest.mark.solver
+
 CLAIMS: dict[str, Claim] = {
     claim.name: claim
     for module in (aggregation_error, byzantine_lower_bound, dgd_convergence, dshb_convergence, momentum_drift)
@@ -82,7 +84,7 @@ def test_a_wrong_certificate_of_the_corrected_theorem_is_rejected(factor, multip
         dgd_convergence._one_step(sympy.Rational(factor), sympy.Rational(multiplier))
 
 
-@pytest.mark.parametrize("solver", ["CLARABEL", "SCS"])
+@pytest.mark.parametrize("solver", ["clarabel", "clarabel, regularised", "scs"])
 def test_the_program_of_the_descent_bound_on_every_solver(solver):
     assert descent_bound.smallest_coefficient(solver) == pytest.approx(1.458858, abs=2e-3)
 

@@ -9,9 +9,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+import kappaguard as kg
 from kappaguard.rules.errors import InputError
 from kappaguard.rules.names import rule
-from kappaguard.search.exact import ordered
 from kappaguard.verify.performance.run import Run, from_json, replay, swinging_run
 
 
@@ -71,7 +71,7 @@ def test_other_rules_of_three_break_it_too_in_floats(name):
 
 
 def test_the_coefficient_of_the_run_is_exact():
-    assert ordered.kappa("cwmed", 3, 1) == 1
+    assert kg.exact("cwmed", n=3, f=1).upper == 1
 
 
 def test_a_run_survives_json():

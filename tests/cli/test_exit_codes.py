@@ -1,0 +1,376 @@
+"""Exit codes: 0 holds, 1 refuted, 2 the request or the interface is wrong, 3 kappaguard failed; one line each."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from kappaguard.cli import main
+
+MINE = """import numpy as np
+
+
+def good(x, f, a=None):
+    return np.sort(x, axis=0)[f : len(x) - f].mean(axis=0)
+
+
+def bad(x, f):
+    return x.mean(axis=0)
+
+
+def row(x, f):
+    return good(x, f)[None]
+
+
+def raises(x, f):
+    return deeper(x)
+
+
+def deeper(x):
+    raise KeyError("mine \\x1b[31m")
+
+
+def crash(x, f):
+    if sorted(x[:, 0])[-3:] == [1, 2, 3]:
+        raise ZeroDivisionError("three in a row")
+    return good(x, f)
+
+
+def both(x, f):
+    return good(x, f) if isinstance(x, np.ndarray) else x.mean(0)
+
+
+def stateful(x, f, seen=[0]):
+    seen[0] += 1
+    return bad(x, f) if seen[0] > 40 else good(x, f)
+
+
+def nan_is_contagious(x, f):
+    return np.median(x, axis=0)
+"""
+ASKED = ["-n", "7", "-f", "2", "--claim", "9", "--evaluations", "600"]
+RUN = {
+    "schema": "kappaguard-run/1",
+    "rule": "cwmed",
+    "n": 3,
+    "f": 1,
+    "kappa": "1",
+    "losses": [["1", "1"], ["1", "-1"]],
+    "start": "299/100",
+    "messages": [["99/50"], ["2"], ["-2"], ["2"]],
+}
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(MINE)
+    return tmp_path
+
+
+def told(capsys, *arguments):
+    status = main([str(each) for each in arguments])
+    output, complaint = capsys.readouterr()
+    assert "Traceback" not in output
+    return status, output, complaint
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["check", "mine.py:good(a={[]:1})", *ASKED],
+        ["check", f"mine.py:good(a={'-' * 5000}1)", *ASKED],
+        ["check", f"krum(f={'-' * 5000}1)", *ASKED],
+        ["exact", "caf", "-n", "99999999999999999999", "-f", "5"],
+        ["exact", "krum", "-n", "99999999999999999999", "-f", "5"],
+        ["check", "mine.py:row", *ASKED],
+        ["check", "none\udcff.py:good", *ASKED],
+    ],
+)
+def test_a_wrong_request_is_one_line_and_2(project, capsys, arguments):
+    status, output, complaint = told(capsys, *arguments)
+    assert (status, output) == (2, "")
+    assert complaint.startswith("kappaguard: ")
+    assert complaint.count("\n") == 1
+    assert len(complaint) < 600
+    assert not (project / ".kappaguard").exists()
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"start": "1e400"}, "'start'"),
+        ({"start": "1e100000000"}, "'start'"),
+        ({"n": 3.9}, "3.9"),
+        ({"n": "3"}, "'n'"),
+        ({"n": 10**12, "f": 1}, "'n'"),
+        ({"rule": "subprocess:Popen(args='touch pwned', shell=True)"}, "rule of ours"),
+        ({"rule": ["cwmed"]}, "rule of ours"),
+        ({"losses": {"a": 1}}, "'losses'"),
+        ({"messages": [["1/0"]]}, "denominator"),
+        ({"kappa": None}, "'kappa'"),
+        ({"schema": "kappaguard-run/2"}, "schema"),
+    ],
+)
+def test_a_run_from_a_stranger(project, capsys, changes, said):
+    (project / "run.json").write_text(json.dumps(RUN))
+    assert told(capsys, "replay", "run.json")[0] == 0
+    (project / "run.json").write_text(json.dumps(RUN | changes))
+    for code in ([], ["--run-code"]):
+        status, output, complaint = told(capsys, "replay", "run.json", *code)
+        assert (status, output, complaint.count("\n")) == (2, "", 1)
+        assert said in complaint
+    assert not (project / "pwned").exists()
+
+
+@pytest.mark.solver
+def test_a_certificate_with_a_huge_bound(project, capsys):
+    assert told(capsys, "exact", "krum", "-n", "5", "-f", "1", "--out", "proofs")[0] == 0
+    path = project / "proofs" / "krum-n5-f1.certificate.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"upper": "9" * 390}))
+    status, output, complaint = told(capsys, "replay", path)
+    assert (status, complaint) == (0, "")
+    assert "is at most 1.00000000000e+390" in output
+    status, output, _ = told(capsys, "replay", path, "--json")
+    assert json.loads(output, parse_constant=pytest.fail)["upper"] == "inf"
+
+
+def test_the_path_of_a_rule_need_not_be_utf_8(project, capsys):
+    name = os.fsdecode(b"caf\xe9.py")
+    (project / name).write_text(MINE)
+    assert told(capsys, "check", f"{name}:good", *ASKED)[0] == 0
+    status, output, _ = told(capsys, "check", f"{name}:bad", *ASKED, "--json")
+    assert status == 1
+    assert json.loads(output)["rule"] == "caf\\udce9.py:bad"
+
+
+@pytest.mark.parametrize("debug", [False, True])
+def test_an_error_of_ours_is_3(project, capsys, monkeypatch, debug):
+    def broken(*_, **__):
+        raise ZeroDivisionError("of our own\nmaking")
+
+    monkeypatch.setattr("kappaguard.verify.exact.exact", broken)
+    status = main(["exact", "krum", "-n", "5", "-f", "1", *(["--debug"] if debug else [])])
+    _, complaint = capsys.readouterr()
+    assert status == 3
+    assert complaint.splitlines()[-1].startswith("kappaguard: an error of kappaguard itself: ZeroDivisionError: of our")
+    assert ("Traceback" in complaint) is debug
+    assert debug or complaint.count("\n") == 1
+
+
+def test_the_traceback_of_the_users_code_is_shown_and_nothing_of_ours(project, capsys):
+    status, output, complaint = told(capsys, "check", "mine.py:raises", *ASKED)
+    assert (status, output) == (2, "")
+    lines = complaint.splitlines()
+    assert [line.rpartition(", in ")[2] for line in lines if line.startswith("  File")] == ["raises", "deeper"]
+    assert "does not run at n = 7 and f = 2: it raised KeyError" in lines[-1]
+    assert "\x1b" not in complaint
+    (project / "broken.py").write_text("import numpy\n\nnumpy.nothing()\n")
+    status, _, complaint = told(capsys, "check", "broken.py:rule", *ASKED)
+    assert status == 2
+    assert 'broken.py", line 3' in complaint
+    assert complaint.splitlines()[-1].startswith("kappaguard: ")
+
+
+def test_a_crash_on_finite_input_refutes(project, capsys):
+    status, output, _ = told(capsys, "check", "mine.py:crash", "-n", "7", "-f", "2", "--claim", "9")
+    assert status == 1
+    assert "three in a row" in output
+
+
+def test_a_rule_that_takes_both_is_judged_as_both(project, capsys):
+    pytest.importorskip("torch")
+    status, output, _ = told(capsys, "check", "mine.py:both", *ASKED)
+    assert status == 1
+    assert "on torch tensors" in output
+    (path,) = (project / ".kappaguard" / "witnesses").iterdir()
+    assert json.loads(path.read_text())["rule"] == "mine.py:both(backend='torch')"
+    assert told(capsys, "replay", "--run-code", path)[0] == 0
+
+
+def test_a_refutation_whose_witness_cannot_be_written_is_told(project, capsys):
+    (project / "blocked").touch()
+    for rule in ("mine.py:bad", "average"):
+        status, output, complaint = told(capsys, "check", rule, *ASKED, "--witnesses", "blocked/witnesses")
+        assert status == 1
+        assert "refuted: kappa* <= 9" in output
+        assert complaint == "kappaguard: no witness is saved: cannot write to blocked/witnesses: Not a directory\n"
+
+
+def test_an_irreproducible_witness_is_not_saved(project, capsys):
+    status, _, complaint = told(capsys, "check", "mine.py:stateful", *ASKED)
+    assert status == 1
+    assert "no witness is saved: a replay in a new process sees another ratio" in complaint
+    assert not (project / ".kappaguard").exists()
+
+
+def test_strict_turns_a_finding_into_1(project, capsys):
+    assert told(capsys, "check", "mine.py:nan_is_contagious", *ASKED)[0] == 0
+    status, output, _ = told(capsys, "check", "mine.py:nan_is_contagious", *ASKED, "--strict", "--junit", "j.xml")
+    assert status == 1
+    assert "open: kappa* <= 9" in output
+    assert "1 findings, and every one counts" in (project / "j.xml").read_text()
+    (project / "pyproject.toml").write_text(
+        "[tool.kappaguard]\ngrid = [[7, 2]]\nevaluations = 600\nstrict = true\n"
+        'rules = [{rule = "mine.py:nan_is_contagious", claim = "9"}]\n'
+    )
+    assert told(capsys, "check")[0] == 1
+
+
+def test_the_same_request_has_the_same_verdict_twice(project, capsys):
+    answers = []
+    for _ in range(2):
+        _, output, _ = told(capsys, "check", "mine.py:good", *ASKED, "--json")
+        answer = json.loads(output)
+        answer.pop("seconds")
+        answers.append(answer)
+    assert answers[0] == answers[1]
+
+
+def test_a_database_of_somebody_elses_is_left_alone(project, capsys):
+    store = project / "theirs.sqlite"
+    with sqlite3.connect(store) as connection:
+        connection.execute("create table people (name text)")
+    connection.close()
+    before = store.read_bytes()
+    sweep = ["sweep", "cwmed", "--at", "5,1", "--evaluations", "40", "--jobs", "1", "--store"]
+    status, _, complaint = told(capsys, *sweep, store)
+    assert (status, complaint.count("\n")) == (2, 1)
+    assert "somebody else's" in complaint
+    assert store.read_bytes() == before
+    assert [path.name for path in project.glob("theirs*")] == ["theirs.sqlite"]
+
+
+@pytest.mark.parametrize("damage", [b"SQLite format 3\0" + b"\x12" * 4000, b"not a database at all" * 100])
+def test_a_damaged_store_is_one_line(project, capsys, damage):
+    (project / "store.sqlite").write_bytes(damage)
+    sweep = ["sweep", "cwmed", "--at", "5,1", "--evaluations", "40", "--jobs", "1", "--store", "store.sqlite"]
+    status, output, complaint = told(capsys, *sweep)
+    assert (status, output, complaint.count("\n")) == (2, "", 1)
+
+
+def test_a_store_with_results_of_nobody_is_one_line(project, capsys):
+    sweep = ["sweep", "cwmed", "--at", "5,1", "--evaluations", "40", "--jobs", "1", "--store", "store.sqlite"]
+    assert told(capsys, *sweep)[0] == 0
+    for text in ("{", "[]", '{"rule": 3}', "[" * 10**5):
+        with sqlite3.connect("store.sqlite") as connection:
+            connection.execute("update cells set result = ?", (text,))
+        connection.close()
+        status, output, complaint = told(capsys, *sweep)
+        assert (status, output, complaint.count("\n")) == (2, "", 1)
+        assert "damaged" in complaint
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such limit")
+def test_a_full_disk_during_a_sweep_is_one_line(project):
+    """A limit on the size of files stands in for a disk that is full."""
+    script = (
+        "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (40960, 40960)); "
+        "from kappaguard.cli import main; sys.exit(main(sys.argv[1:]))"
+    )
+    rules = ["cwmed", "cwtm", "gm", "meamed"]
+    sweep = ["sweep", *rules, "--at", "5,1", "--at", "7,2", "--seeds", "5", "--evaluations", "30", "--jobs", "1"]
+    command = [sys.executable, "-c", script, *sweep, "--store", "store.sqlite"]
+    done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
+    assert done.returncode == 2, done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stderr.splitlines()[-1].startswith("kappaguard: cannot write to store.sqlite")
+
+
+SLOW = """import os
+import subprocess
+import time
+from pathlib import Path
+
+import numpy as np
+
+
+begun = []
+
+
+def rule(x, f):
+    if not begun:
+        begun.append(subprocess.Popen(["sleep", "1000"], start_new_session=True))
+        with Path("children").open("a") as stream:
+            stream.write(f"{begun[0].pid} {os.getpid()}\\n")
+    time.sleep(0.5)
+    return np.median(x, axis=0)
+"""
+
+
+def alive(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def began(project: Path) -> None:
+    deadline = time.monotonic() + 60
+    while not (project / "children").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="this system does not show its processes")
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_killing_a_sweep_leaves_no_orphans(project, number):
+    (project / "slow.py").write_text(SLOW)
+    asked = ["sweep", "slow.py:rule", "--at", "5,1", "--evaluations", "9999", "--jobs", "1"]
+    command = [sys.executable, "-m", "kappaguard", *asked]
+    with subprocess.Popen(command, cwd=project, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        began(project)
+        process.send_signal(number)
+        process.wait(20)
+    deadline = time.monotonic() + 15
+    pids = [int(each) for each in (project / "children").read_text().split()]
+    while any(map(alive, pids)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not any(map(alive, pids))
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="this system does not show its processes")
+def test_an_interrupt_ends_a_dossier_with_what_it_has(project):
+    (project / "slow.py").write_text(SLOW.replace("0.5)", "0.5 if Path('out/late').exists() else 0)"))
+    asked = ["stress", "slow.py:rule", "-n", "5", "-f", "1", "--out", "out", "--jobs", "2"]
+    command = [sys.executable, "-m", "kappaguard", *asked]
+    with subprocess.Popen(command, cwd=project, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        deadline = time.monotonic() + 90
+        # the first section is told when it is finished
+        assert process.stderr is not None
+        assert process.stderr.readline().strip() == "health"
+        (project / "out" / "late").touch()
+        time.sleep(0.5)
+        start = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        output, _ = process.communicate(timeout=max(1.0, deadline - time.monotonic()))
+        taken = time.monotonic() - start
+    assert process.returncode == 130
+    assert taken < 10, "2 s on an idle machine"
+    assert "interrupted" in output
+    answer = json.loads((project / "out" / "dossier.json").read_text())
+    assert list(answer["sections"]) == ["health"]
+    assert answer["interrupted"] is True
+    pids = [int(each) for each in (project / "children").read_text().split()]
+    time.sleep(0.2)
+    assert not any(map(alive, pids))
+
+
+def test_a_stored_run_of_a_foreign_rule_needs_leave(project, capsys):
+    pytest.importorskip("torch")
+    (project / "own.py").write_text("from pathlib import Path\n\nPath('pwned').touch()\n")
+    folder = project / "run"
+    folder.mkdir()
+    (folder / "configuration.json").write_text(json.dumps({"rule": "own.py:rule"}))
+    for option in ("--resume", "--replay"):
+        status, _, complaint = told(capsys, "train", option, folder)
+        assert (status, complaint.count("\n")) == (2, 1)
+        assert "--run-code" in complaint
+    assert not (project / "pwned").exists()

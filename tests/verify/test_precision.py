@@ -1,0 +1,139 @@
+"""The precision of a foreign rule is measured: narrow floats inside and outside, iterations, and what is neither."""
+
+from __future__ import annotations
+
+import importlib.util
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from kappaguard.verify.health import examine
+from kappaguard.verify.inquiry import Inquiry, inquire
+from kappaguard.verify.precision import EPSILONS, _rounded
+from kappaguard.verify.rounding import DOUBLE
+from kappaguard.verify.subject import subject
+
+from .finders import no_finder
+
+pytestmark = pytest.mark.solver
+
+
+def trimmed(x, f):
+    return np.sort(x, axis=0)[f : len(x) - f].mean(axis=0)
+
+
+def inside(name):
+    def rule(x, f):
+        return trimmed(_rounded(np.asarray(x, dtype=float), name), f)
+
+    return rule
+
+
+def smoothed(x, f, nu=1e-6):
+    """The geometric median by 60 steps of smoothed Weiszfeld, as RFA has it (Pillutla, Kakade, Harchaoui)."""
+    z = np.median(x, axis=0)
+    for _ in range(60):
+        weights = 1 / np.maximum(nu, np.linalg.norm(x - z, axis=1))
+        z = (weights[:, None] * x).sum(axis=0) / weights.sum()
+    return z
+
+
+def huber(x, f, epsilon=1e-12):
+    """A coordinate-wise Huber location with a guarded denominator."""
+    z = np.median(x, axis=0)
+    scale = np.median(np.abs(x - z), axis=0) + epsilon
+    for _ in range(40):
+        weights = np.minimum(1, scale / (np.abs(x - z) + epsilon))
+        z = (weights * x).sum(axis=0) / weights.sum(axis=0)
+    return z
+
+
+@pytest.mark.parametrize("name", EPSILONS)
+def test_narrow_floats_inside_are_seen_and_allowed(name):
+    """It returns float64, and no digit of the input beyond these floats matters."""
+    under = subject(inside(name), 9, 2)
+    assert under.epsilon == EPSILONS[name]
+    verdict = inquire(Inquiry(inside(name), 9, 2, "f/(n-2*f)"), finder=no_finder)
+    assert verdict.verdict == "open"
+    assert any(f"the precision of {name}" in finding.message for finding in verdict.findings)
+
+
+@pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed")
+@pytest.mark.parametrize("name", ["bfloat16", "float16", "float32"])
+def test_narrow_floats_that_come_out(name):
+    import torch
+
+    def rule(x, f):
+        return torch.tensor(trimmed(x, f)).to(getattr(torch, name))
+
+    assert subject(rule, 9, 2).epsilon == EPSILONS[name]
+    assert inquire(Inquiry(rule, 9, 2, "f/(n-2*f)"), finder=no_finder).verdict == "open"
+
+
+@pytest.mark.parametrize("name", EPSILONS)
+def test_narrow_floats_are_no_excuse(name):
+    """The average in few digits is the average."""
+
+    def rule(x, f):
+        return _rounded(np.asarray(x, dtype=float), name).mean(axis=0)
+
+    assert inquire(Inquiry(rule, 9, 2, "1000"), finder=no_finder).verdict == "refuted"
+
+
+@pytest.mark.parametrize("rule", [lambda x, f: np.zeros(x.shape[1]), lambda x, f: np.sign(np.median(x, axis=0))])
+def test_an_output_that_never_moves_has_no_digits_to_lose(rule):
+    under = subject(rule, 9, 2)
+    assert under.epsilon == DOUBLE
+    assert examine(under, Fraction(1000)).witness is not None
+
+
+def test_the_rounding_to_bfloat16_is_to_the_nearest_even():
+    """By hand: 1 + 2^-8 is half way between 1 and 1 + 2^-7, and 1 is even."""
+    x = np.array([[1 + 2.0**-8, 1 + 2.0**-8 + 2.0**-20, 1 + 3 * 2.0**-8, -(1 + 2.0**-8)]])
+    assert _rounded(x, "bfloat16").tolist() == [[1.0, 1 + 2.0**-7, 1 + 2.0**-6, -1.0]]
+
+
+@pytest.mark.parametrize("rule", [smoothed, huber])
+def test_a_rule_that_iterates_is_exact_to_a_tolerance_and_not_refuted(rule):
+    under = subject(rule, 9, 2)
+    assert 0 < under.inexact <= 1e-4
+    verdict = inquire(Inquiry(rule, 9, 2, "20"), finder=no_finder)
+    assert verdict.verdict == "open"
+    (said,) = (finding.message for finding in verdict.findings if finding.check == "precision")
+    assert said.startswith(f"exact to {under.inexact:.0e} relative; with that tolerance kappa* >= ")
+    assert "--tolerance" in said
+    # what the user allows is not told to them again
+    stated = inquire(Inquiry(rule, 9, 2, "20", tolerance=Fraction(1, 10**4)), finder=no_finder)
+    assert not any(finding.check == "precision" for finding in stated.findings)
+    # and told that it should be exact, it is not
+    strict = inquire(Inquiry(rule, 9, 2, "20", tolerance=Fraction(0)), finder=no_finder)
+    assert strict.verdict == "refuted"
+
+
+def test_what_grows_with_the_adversary_is_no_iteration():
+    """An error of 1e-7 of the largest entry: the adversary's entries may be as large as it likes."""
+
+    def drawn(x, f):
+        return trimmed(x, f) + 1e-7 * np.abs(x).max()
+
+    assert subject(drawn, 9, 2).inexact == 0
+    assert inquire(Inquiry(drawn, 9, 2, "20"), finder=no_finder).verdict == "refuted"
+
+
+def test_a_slow_rule_is_shown_less(monkeypatch):
+    import kappaguard.verify.precision as measured
+
+    calls = []
+
+    def rule(x, f):
+        calls.append(x.shape)
+        return trimmed(x, f)
+
+    inquire(Inquiry(rule, 9, 2, "20"), finder=no_finder)
+    quick = len(calls)
+    monkeypatch.setattr(measured, "SLOW", 0.0)
+    monkeypatch.setattr("kappaguard.verify.subject.SLOW", 0.0)
+    calls.clear()
+    inquire(Inquiry(rule, 9, 2, "20"), finder=no_finder)
+    assert len(calls) < 100 < quick
