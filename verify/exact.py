@@ -45,10 +45,13 @@ QUICK = tuple(
 )
 ROOMS = (2e-7, 5e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
 """How much more than the bound of the programs is certified, relatively: the first for which the checker agrees."""
-NODES = 800
+COARSE = (1.15, 1.3, 1.45, 1.7, 2.0, 3.0)
+"""Multiples of the lower bound that are tried as upper ones, if nothing better closes."""
+COARSE_NODES = 300
+COARSE_ROOMS = (1e-5, 1e-3)
+"""The same for a tree that did not close: its bound is not the last word anyway."""
+NODES = 1_500
 """Nodes of the tree, unless the caller says otherwise: some seconds."""
-MIXED_NODES = 12_000
-"""Behind mixing, where few vectors leave hope that the tree closes: a minute or two."""
 FEW = 100
 """Up to so many vectors known inputs are tried first; beyond, a judgement in fractions takes seconds."""
 REFINEMENTS = 4
@@ -56,7 +59,7 @@ REFINEMENTS = 4
 DENOMINATORS = (1, 10, 50, 200, 1000, 4000)
 """Of fractions that kappa* may be."""
 HOPELESS_NODES = 40
-"""Behind mixing of many vectors no tree of a size that anybody waits for closes; these are for its first bounds."""
+"""Behind mixing of more vectors a tree closes after many thousand nodes, if at all; these are for its first bounds."""
 BITS = 44
 
 LEMMA = "kappa' <= 4f/(n-f) (kappa + 1), the claim lemma-1-nnm-sharp, with the certified kappa of {rule}"
@@ -104,14 +107,14 @@ def exact(
             seen.judge(given)
     if seen.best.lower == math.inf:
         return seen.result(Upper(None), start)
+    mixed = isinstance(built, Pipeline) and [step.label for step in built.steps] == ["nnm"]
+    upper = _by_lemma(built.rule, n, f, nodes) if isinstance(built, Pipeline) and mixed else Upper(None)
     if recipe is None:
-        upper = _without_recipe(seen, label)
+        upper = _smaller(upper, _without_recipe(seen, label))
     elif recipe.coordinatewise:
-        upper = _by_coordinates(seen, recipe, label)
+        upper = _smaller(upper, _by_coordinates(seen, recipe, label))
     else:
-        upper = _by_tree(seen, recipe, label, progress, nodes)
-    if isinstance(built, Pipeline) and [step.label for step in built.steps] == ["nnm"]:
-        upper = _better(upper, lambda: _by_lemma(built.rule, n, f, nodes), seen.best)
+        upper = _smaller(upper, _by_tree(seen, recipe, label, progress, nodes, upper.value))
     seen.search(upper.value)
     return seen.result(upper, start)
 
@@ -233,7 +236,15 @@ def _certificate(recipe: Recipe, label: str, f: int, upper: Fraction) -> dict[st
     return data | {"recipe": to_data(recipe), "origin": None}
 
 
-def _by_tree(seen: _Seen, recipe: Recipe, label: str, progress: Progress | None, nodes: int | None) -> Upper:
+def _by_tree(
+    seen: _Seen,
+    recipe: Recipe,
+    label: str,
+    progress: Progress | None,
+    nodes: int | None,
+    known: Fraction | None,
+) -> Upper:
+    """What a tree of decisions proves; nothing if it did not close and says no more than is known."""
     f = seen.f
     if nodes is None:
         nodes = _default_nodes(recipe, f)
@@ -244,17 +255,32 @@ def _by_tree(seen: _Seen, recipe: Recipe, label: str, progress: Progress | None,
         if float(seen.best.lower) >= ratio * (1 - RELATIVE_GAP / 4):
             break
         seen.judge_floats(x, ratio)
-    if seen.best.lower == math.inf or not math.isfinite(tree.upper):
+    if not tree.finished and not math.isfinite(tree.upper) and not recipe.mixing:
+        finder = _coarser(finder, float(seen.best.lower))
+        tree = finder.tree
+    bound = tree.upper
+    useless = not tree.finished and known is not None and bound >= float(known)
+    if seen.best.lower == math.inf or not math.isfinite(bound) or useless:
         return Upper(None, programs=tree.programs)
     value, text = certified(finder, label, float(seen.best.lower))
     return Upper(value, text, None, tree.programs)
 
 
+def _coarser(finder: Search, lower: float) -> Search:
+    """A tree that proves some multiple of the lower bound, where the one that should prove the bound did not close."""
+    tree = finder.tree
+    for factor in COARSE:
+        other = Search(tree.recipe, tree.f, finder.ratio, goal=lower * factor)
+        other.offer_all(tree)
+        if other.run(Limits(COARSE_NODES)).finished:
+            return other
+    return finder
+
+
 def _default_nodes(recipe: Recipe, f: int) -> int:
     if not recipe.mixing:
         return NODES
-    few = recipe.n <= 6 or (f == 1 and recipe.n <= 9)
-    return MIXED_NODES if few else NODES if recipe.n <= 9 else HOPELESS_NODES
+    return NODES if recipe.n <= 5 or (f == 1 and recipe.n <= 9) else HOPELESS_NODES
 
 
 def _honest_first(witness: Witness) -> Any:
@@ -275,7 +301,7 @@ def certified(finder: Search, label: str, lower: float) -> tuple[Fraction | None
             if isinstance(text, str):
                 with contextlib.suppress(Rejected):
                     return check(text).upper, text
-    for room in ROOMS:
+    for room in ROOMS if tree.finished else COARSE_ROOMS:
         for _ in range(REFINEMENTS):
             kappa = Fraction(max(tree.upper, lower) * (1 + room)).limit_denominator(10**12)
             text = certify(tree, label, kappa)
@@ -310,9 +336,8 @@ def _by_lemma(rule: Rule, n: int, f: int, nodes: int | None) -> Upper:
     return Upper(value, behind.certificate, LEMMA.format(rule=behind.rule), behind.stats.programs)
 
 
-def _better(upper: Upper, other: Callable[[], Upper], witness: Witness) -> Upper:
-    """The smaller bound; the other one is asked for only if the first is not attained."""
-    if upper.value is not None and upper.value * (1 - Fraction(RELATIVE_GAP)) <= witness.lower:
-        return upper
-    second = other()
-    return second if second.value is not None and (upper.value is None or second.value < upper.value) else upper
+def _smaller(first: Upper, second: Upper) -> Upper:
+    """The bound that says more."""
+    if first.value is None or (second.value is not None and second.value < first.value):
+        return second
+    return first

@@ -32,6 +32,8 @@ CORNERS = 24
 """Of the simplices in inputs that are tried on the way."""
 DECISIVE = 3
 NEARLY = 1e-6
+WEAK = 1e-11
+"""A shake that must not change what the rule decides."""
 MOST_CANDIDATES = 60
 NEAR = 1e-7
 """An input that is this near to a bound, relatively, attains it."""
@@ -115,9 +117,12 @@ class Limits:
 class Search:
     """One run of branch and bound."""
 
-    def __init__(self, recipe: Recipe, f: int, ratio: Ratio, inputs: Iterable[Floats] = (), seed: int = 0) -> None:
+    def __init__(
+        self, recipe: Recipe, f: int, ratio: Ratio, inputs: Iterable[Floats] = (), seed: int = 0, goal: float = 0.0
+    ) -> None:
         self.tree = Tree(recipe, f, [Entry(frozenset())])
         self.ratio = ratio
+        self.goal = goal
         self.generator = np.random.default_rng(seed)
         self.keys: dict[object, tuple[int, list[int]]] = {}
         self.counter = itertools.count()
@@ -128,16 +133,25 @@ class Search:
 
     @property
     def target(self) -> float:
-        """Bounds up to here need no division."""
-        return self.tree.lower * (1 + TOLERANCE) + 1e-12
+        """Bounds up to here need no division: what an input reaches, or all that is to be proved."""
+        return max(self.goal, self.tree.lower * (1 + TOLERANCE) + 1e-12)
 
     def offer(self, x: Floats) -> None:
         """An input that may be worse than the worst known."""
         value = self.ratio(x)
+        if value >= self.tree.lower * (1 - NEARLY) and math.isfinite(value):
+            # a tie that rounding decides is no worst case
+            shaken = x + WEAK * np.abs(x).max() * self.generator.standard_normal(x.shape)
+            value = min(value, self.ratio(shaken))
         self.tree.lower = max(self.tree.lower, value)
         if value > 0 and value >= self.tree.lower * (1 - NEARLY):
             kept = [each for each in self.tree.candidates if each[0] >= self.tree.lower * (1 - NEARLY)]
             self.tree.candidates = [*kept, (value, x)][-MOST_CANDIDATES:]
+
+    def offer_all(self, tree: Tree) -> None:
+        """The inputs that another search found."""
+        for _, x in tree.candidates:
+            self.offer(x)
 
     def run(self, limits: Limits, report: Callable[[float, float, int], None] | None = None) -> Tree:
         """Divide until the bounds meet or a limit is reached; Ctrl-C ends it with the bracket so far."""
