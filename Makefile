@@ -16,6 +16,9 @@ DEVELOPMENT := $(ENVIRONMENT)/.development
 CORES := Nehalem Sandybridge Haswell Zen SkylakeX
 THREADS := 1 2
 
+# The programs themselves, where rounding would show; `make solvers ASKING=tests` repeats every test with the mark.
+ASKING := tests/search/test_descent.py tests/search/test_conic.py tests/verify/test_engine.py tests/verify/performance
+
 .PHONY: verify test solvers lint types format build bench bench-search bench-train clean
 
 verify: $(PACKAGE)
@@ -28,7 +31,7 @@ test: $(PACKAGE) $(DEVELOPMENT)
 solvers: $(PACKAGE) $(DEVELOPMENT)
 	for core in $(CORES); do for threads in $(THREADS); do \
 	    echo "$$core, $$threads threads" && OPENBLAS_CORETYPE=$$core OPENBLAS_NUM_THREADS=$$threads \
-	    $(BIN)/python -m pytest -n 2 -q -m "solver and not slow" --no-header -p no:cacheprovider || exit 1; \
+	    $(BIN)/python -m pytest -n 2 -q -m "solver and not slow" --no-header -p no:cacheprovider $(ASKING) || exit 1; \
 	done; done
 
 lint: $(DEVELOPMENT)

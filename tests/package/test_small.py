@@ -107,7 +107,8 @@ def test_a_dossier_leaves_its_training_out(python, project):
     status, output, complaint = run(python, project, *asked)
     assert status == 0, complaint
     answer = json.loads(output)
-    assert answer["failed"] == {"training": "it needs torch: pip install 'kappaguard[train]'"}
+    reason = "it needs torch: pip install 'kappaguard[train]'"
+    assert answer["failed"] == {"training": reason, "happens": reason}
     assert answer["sections"]["grid"]["rows"]
     (witness, *_) = sorted((project / "out" / "witnesses").iterdir())
     assert run(python, project, "replay", "--run-code", str(witness))[0] == 0
