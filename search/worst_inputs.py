@@ -40,7 +40,7 @@ def worst_inputs(n: int, f: int) -> Iterator[WorstInput]:
 def closed_forms(n: int, f: int) -> Iterator[WorstInput]:
     """The inputs of closed forms of kappa*, of the paper's lower bound, and of rules that break down."""
     for x, honest, rule in known_inputs(n, f):
-        yield WorstInput(tuple(map(tuple, x)), tuple(honest), rule)
+        yield WorstInput(tuple(map(tuple, x)), tuple(honest), rule.removeprefix("extremal for "))
 
 
 def programs(n: int, f: int) -> Iterator[WorstInput]:

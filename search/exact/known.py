@@ -9,6 +9,9 @@ from kappaguard.rules.recipe.weights import median
 from kappaguard.search.exact import gm
 from kappaguard.search.exact.coordinates import TRIFLE, worst_inputs
 
+FAR = (10**3, 10**6)
+"""Where Byzantine vectors keep together; the first is a number in narrow floats, too."""
+
 Input = tuple[list[list[Fraction]], list[int], str]
 
 
@@ -28,8 +31,9 @@ def known_inputs(n: int, f: int) -> list[Input]:
         inputs += [(x, first, f"extremal for {rule}") for x in worst_inputs(Recipe(n, choice), f)]
     inputs.append((gm.worst_input(n, f), first, "extremal for gm"))
     inputs.append((_two_sides(n, f), first, "extremal for nnm"))
-    apart = [[Fraction(index % 2)] for index in range(n - f)] + [[Fraction(10**6)]] * f
-    inputs.append((apart, first, "extremal for krum with too few neighbours"))
+    for far in FAR:
+        apart = [[Fraction(index % 2)] for index in range(n - f)] + [[Fraction(far)]] * f
+        inputs.append((apart, first, "extremal for krum with too few neighbours"))
     return inputs
 
 

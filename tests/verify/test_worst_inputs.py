@@ -86,7 +86,7 @@ def test_krum_with_other_numbers_of_neighbours(n, f, fewer):
     under = subject(variant, n, f)
     found = [(float(judged.ratio), judged.witness.found_by) for judged in judgements(under)]
     ratio, name = max(found)
-    assert name == f"extremal for krum with {n - f - fewer} neighbours"
+    assert name == f"extremal for krum(neighbours={n - f - fewer})"
     searched = kg.search(variant, n=n, f=f, evaluations=2000)
     assert ratio >= float(searched.lower) * (1 - 1e-4)
 
