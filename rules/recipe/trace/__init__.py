@@ -1,0 +1,13 @@
+"""From unmodified code to a recipe: the code runs once on symbols, and what it leaves behind is recognised.
+
+    expression    polynomials with rational coefficients over the entries of the input and over atoms: roots, order
+                  statistics, whatever stands at a rank, indicators of conditions, quotients
+    array         an object array of such, which is handed to the code in place of its input
+    functions     what NumPy functions that compare do to such arrays
+    rewriting     ``if``, ``int``, ``min``, ``sorted`` and their like in the code itself
+    run           the call, and everything around it
+    match         from the output's expression to a recipe
+
+No comparison is ever decided: a sort leaves names of order statistics behind, an argsort names of ranks. So one run
+covers all inputs. What is not recognised is refused (``Untraceable``), with the place in the code and a hint.
+"""

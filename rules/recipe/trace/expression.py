@@ -1,0 +1,572 @@
+"""Polynomials with rational coefficients over atoms: what a traced program computes with in place of numbers.
+
+An atom is an entry of the input, x_ik, or a name for something that is not a polynomial of earlier atoms:
+
+    ("entry", i, k)             x_ik
+    ("root", e)                 the square root of e >= 0; its square is e
+    ("least", F, r)             the value at rank r (from 0) of the sorted family F of expressions
+    ("at", F, r, C)             with C aligned to F: the c in C that stands beside the member of F at rank r
+    ("rest", F, r, p, C)        the p-th of the others, in the order in which they came
+    ("alias", e)                a linear combination e under one name, so that squares stay short
+    ("holds", condition)        1 where the condition holds, else 0
+    ("quotient", e, g)          e / g
+
+A rank is a number, or (low, high, p): one of the ranks low .. high - 1, and which one is left open (``partition``).
+Expressions are interned: equal ones are one object with one ``key``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from fractions import Fraction
+from numbers import Real
+from typing import Any
+
+from kappaguard.rules.recipe.trace.refusal import refuse
+
+Monomial = tuple[int, ...]
+Rank = int | tuple[int, int, int]
+Number = int | float | Fraction
+SIMPLE = 4096
+"""A float is read as the fraction with a denominator up to this whose float it is, or else as itself."""
+LONG = 3
+"""A linear combination with so many selected values gets a name of its own when it is divided or multiplied."""
+
+
+class Symbols:
+    """The atoms and interned expressions of one trace."""
+
+    def __init__(self) -> None:
+        self.atoms: list[tuple[Any, ...]] = []
+        self.number: dict[tuple[Any, ...], int] = {}
+        self.keys: dict[tuple[Any, ...], int] = {}
+        self.expressions: list[Expression] = []
+
+    def atom(self, *description: Any) -> int:
+        """The number of an atom, a new one if it is new."""
+        found = self.number.get(description)
+        if found is None:
+            found = self.number[description] = len(self.atoms)
+            self.atoms.append(description)
+        return found
+
+    def key(self, expression: Expression) -> int:
+        """The number of an expression: the same for equal ones."""
+        if expression._key is None:
+            terms, denominator = expression.lowest()
+            description = (denominator, *sorted(terms.items()))
+            found = self.keys.get(description)
+            if found is None:
+                found = self.keys[description] = len(self.expressions)
+                self.expressions.append(expression)
+            expression._key = found
+        return expression._key
+
+
+class Expression:
+    """A polynomial: integer coefficients of monomials over one denominator."""
+
+    __slots__ = ("_key", "denominator", "symbols", "terms")
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, symbols: Symbols, terms: dict[Monomial, int], denominator: int = 1) -> None:
+        self.symbols, self.terms, self.denominator = symbols, terms, denominator
+        self._key: int | None = None
+
+    @property
+    def key(self) -> int:
+        """Equal expressions have equal keys."""
+        return self.symbols.key(self)
+
+    def lowest(self) -> tuple[dict[Monomial, int], int]:
+        """Coefficients and denominator without common factor, and without zeros."""
+        common = math.gcd(self.denominator, *self.terms.values())
+        if common > 1:
+            self.terms = {monomial: value // common for monomial, value in self.terms.items()}
+            self.denominator //= common
+        return self.terms, self.denominator
+
+    @property
+    def degree(self) -> int:
+        """The largest number of factors of a monomial; 0 for a constant."""
+        return max(map(len, self.terms), default=0)
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether it is the constant 0."""
+        return not self.terms
+
+    def single(self, kind: str) -> tuple[Any, ...] | None:
+        """The atom's description if this is one atom of a kind, with coefficient 1."""
+        if len(self.terms) != 1 or self.lowest()[1] != 1:
+            return None
+        ((monomial, value),) = self.terms.items()
+        if value != 1 or len(monomial) != 1:
+            return None
+        found = self.symbols.atoms[monomial[0]]
+        return found if found[0] == kind else None
+
+    def coefficients(self) -> dict[Monomial, Fraction]:
+        """The coefficients as fractions."""
+        return {monomial: Fraction(value, self.denominator) for monomial, value in self.terms.items()}
+
+    # arithmetic
+
+    def __add__(self, other: Any) -> Any:
+        return self._plus(other, 1)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Any:
+        return self._plus(other, -1)
+
+    def __rsub__(self, other: Any) -> Any:
+        return (-self)._plus(other, 1)
+
+    def _plus(self, other: Any, sign: int) -> Any:
+        right = lifted(other, self.symbols)
+        if not isinstance(right, Expression):
+            return right if right is NotImplemented else sign * right
+        if self.denominator == right.denominator:
+            scale, factor, denominator = 1, sign, self.denominator
+        else:
+            denominator = math.lcm(self.denominator, right.denominator)
+            scale, factor = denominator // self.denominator, sign * (denominator // right.denominator)
+        terms = dict(self.terms) if scale == 1 else {key: value * scale for key, value in self.terms.items()}
+        for monomial, value in right.terms.items():
+            total = terms.get(monomial, 0) + factor * value
+            if total:
+                terms[monomial] = total
+            else:
+                terms.pop(monomial, None)
+        return Expression(self.symbols, terms, denominator)
+
+    def __neg__(self) -> Expression:
+        return Expression(self.symbols, {key: -value for key, value in self.terms.items()}, self.denominator)
+
+    def __pos__(self) -> Expression:
+        return self
+
+    def __mul__(self, other: Any) -> Any:
+        right = lifted(other, self.symbols)
+        if not isinstance(right, Expression):
+            if right is NotImplemented:
+                return right
+            refuse("an infinite number is multiplied with something that depends on the input")
+        if right.degree == 0:
+            return self._scaled(right.terms.get((), 0), right.denominator)._named()
+        if self.degree == 0:
+            return right._scaled(self.terms.get((), 0), self.denominator)._named()
+        left = self._named()
+        right = left if right is self else right._named()
+        terms: dict[Monomial, int] = {}
+        symbols = self.symbols
+        result = Expression(symbols, terms, left.denominator * right.denominator)
+        if left is right and left.degree == 1 and () not in left.terms and not _has_roots(left):
+            return Expression(symbols, _squared(left.terms), result.denominator)
+        extra: list[Expression] = []
+        special = _has_roots(left) and _has_roots(right)
+        for first, value in left.terms.items():
+            for second, factor in right.terms.items():
+                monomial, product = tuple(sorted(first + second)), value * factor
+                inner = _simplified(monomial, symbols) if special else None
+                if inner is not None:
+                    extra.append(inner._scaled(product, result.denominator))
+                    continue
+                total = terms.get(monomial, 0) + product
+                if total:
+                    terms[monomial] = total
+                else:
+                    terms.pop(monomial, None)
+        for each in extra:
+            result = result + each
+        return result
+
+    __rmul__ = __mul__
+
+    def _scaled(self, numerator: int, denominator: int) -> Expression:
+        if numerator == 0:
+            return Expression(self.symbols, {})
+        terms = {key: value * numerator for key, value in self.terms.items()}
+        return Expression(self.symbols, terms, self.denominator * denominator)
+
+    def _named(self) -> Expression:
+        """Itself; a combination of three or more selected values under one name, so that products stay short.
+
+        The name stands for the combination with the first coefficient 1.
+        """
+        atoms = self.symbols.atoms
+        ranked = sum(len(m) == 1 and atoms[m[0]][0] in ("at", "rest") for m in self.terms)
+        if ranked < LONG or self.degree > 1:
+            return self
+        rest = self.terms.get((), 0)
+        inner = {m: value for m, value in self.terms.items() if m}
+        first = inner[min(inner)]
+        whole = Expression(self.symbols, inner, self.denominator)._scaled(self.denominator, first)
+        if first < 0:
+            whole = Expression(self.symbols, {m: -v for m, v in whole.terms.items()}, -whole.denominator)
+        found = {(self.symbols.atom("alias", whole.key),): first, **({(): rest} if rest else {})}
+        return Expression(self.symbols, found, self.denominator)
+
+    def __truediv__(self, other: Any) -> Any:
+        right = lifted(other, self.symbols)
+        if not isinstance(right, Expression):
+            return right if right is NotImplemented else 0.0
+        if right.degree == 0:
+            value = Fraction(right.terms.get((), 0), right.denominator)
+            if not value:
+                refuse("division by zero")
+            return self._scaled(*(1 / value).as_integer_ratio())._named()
+        if self.is_zero:
+            return self
+        return atom(self.symbols, "quotient", self.key, right.key)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        left = lifted(other, self.symbols)
+        return left / self if isinstance(left, Expression) else NotImplemented
+
+    def __pow__(self, power: Any) -> Any:
+        if isinstance(power, Expression):
+            refuse("an exponent depends on the input")
+        if power == 0.5:
+            return self.sqrt()
+        if power != int(power) or not 0 <= power <= 8:
+            refuse(f"a value is raised to the power {power}", "only powers 1/2, 1, 2, ... are polynomials")
+        result: Any = constant(1, self.symbols)
+        for _ in range(int(power)):
+            result = result * self
+        return result
+
+    def sqrt(self) -> Expression:
+        """The square root, of which only the order and the square can be used."""
+        if self.degree == 0:
+            value = Fraction(self.terms.get((), 0), self.denominator)
+            roots = math.isqrt(max(value.numerator, 0)), math.isqrt(value.denominator)
+            if value >= 0 and roots[0] ** 2 == value.numerator and roots[1] ** 2 == value.denominator:
+                return constant(Fraction(*roots), self.symbols)
+        return atom(self.symbols, "root", self.key)
+
+    def __abs__(self) -> Expression:
+        return self if is_nonnegative(self) else (self * self).sqrt()
+
+    def conjugate(self) -> Expression:
+        """Itself: everything is real."""
+        return self
+
+    def square(self) -> Any:
+        """What ``numpy.square`` calls."""
+        return self * self
+
+    @property
+    def real(self) -> Expression:
+        """Itself."""
+        return self
+
+    # what needs a decision
+
+    def __lt__(self, other: Any) -> Any:
+        return compare(self, other, "<")
+
+    def __le__(self, other: Any) -> Any:
+        return compare(self, other, "<=")
+
+    def __gt__(self, other: Any) -> Any:
+        return compare(other, self, "<")
+
+    def __ge__(self, other: Any) -> Any:
+        return compare(other, self, "<=")
+
+    def __eq__(self, other: object) -> Any:
+        return compare(self, other, "==")
+
+    def __ne__(self, other: object) -> Any:
+        found = compare(self, other, "==")
+        return ~found if isinstance(found, Condition) else not found
+
+    def __bool__(self) -> bool:
+        refuse("a value of the input is used as true or false")
+
+    def __float__(self) -> float:
+        refuse("a value that depends on the input is turned into a plain number", "keep it in the array it came from")
+
+    def __int__(self) -> int:
+        refuse("a value that depends on the input is turned into a whole number")
+
+    __index__ = __int__
+
+    def __round__(self, digits: int | None = None) -> Any:
+        refuse("a value is rounded", "rounding is not piecewise linear with finitely many pieces")
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        from kappaguard.rules.recipe.trace.array import apply_ufunc
+
+        return apply_ufunc(ufunc, method, inputs, options)
+
+
+class Condition:
+    """A comparison of expressions, or a combination of such: ``left < right``, ``<=``, ``==``, and, or, not."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, symbols: Symbols, kind: str, left: Any, right: Any = None) -> None:
+        self.symbols, self.kind, self.left, self.right = symbols, kind, left, right
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """Equal conditions have equal keys."""
+        right = None if self.right is None else self.right.key
+        return (self.kind, self.left.key, right)
+
+    def __and__(self, other: Any) -> Any:
+        return self._with("and", other)
+
+    __rand__ = __and__
+
+    def __or__(self, other: Any) -> Any:
+        return self._with("or", other)
+
+    __ror__ = __or__
+
+    def __invert__(self) -> Condition:
+        return self.left if self.kind == "not" else Condition(self.symbols, "not", self)
+
+    def _with(self, kind: str, other: Any) -> Any:
+        if isinstance(other, Condition):
+            return Condition(self.symbols, kind, self, other)
+        if not isinstance(other, bool | int) and type(other).__name__ != "bool":
+            return NotImplemented
+        neutral = kind == "and"
+        return self if bool(other) == neutral else not neutral
+
+    def indicator(self) -> Expression:
+        """1 where it holds, else 0."""
+        return atom(self.symbols, "holds", self.key)
+
+    def __add__(self, other: Any) -> Any:
+        return self.indicator() + (other.indicator() if isinstance(other, Condition) else other)
+
+    __radd__ = __add__
+
+    def __mul__(self, other: Any) -> Any:
+        return self.indicator() * (other.indicator() if isinstance(other, Condition) else other)
+
+    __rmul__ = __mul__
+
+    def __sub__(self, other: Any) -> Any:
+        return self.indicator() - (other.indicator() if isinstance(other, Condition) else other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return other - self.indicator()
+
+    def __truediv__(self, other: Any) -> Any:
+        return self.indicator() / other
+
+    def __bool__(self) -> bool:
+        from kappaguard.rules.recipe.trace.run import decide
+
+        return decide(self)
+
+
+def lifted(value: Any, symbols: Symbols) -> Any:
+    """A number as a constant; an infinite one as itself; NotImplemented if it is neither number nor expression."""
+    if isinstance(value, Expression):
+        return value
+    if isinstance(value, Condition):
+        return value.indicator()
+    if isinstance(value, Real):
+        if isinstance(value, int | Fraction):
+            return constant(value, symbols)
+        seen = float(value)
+        if math.isnan(seen):
+            refuse("not-a-number takes part in the computation")
+        return seen if math.isinf(seen) else constant(simplest(seen), symbols)
+    return NotImplemented
+
+
+def simplest(value: float) -> Fraction:
+    """The simplest fraction whose float this is, if it is simple; else the float itself."""
+    simple = Fraction(value).limit_denominator(SIMPLE)
+    return simple if float(simple) == value else Fraction(value)
+
+
+def constant(value: Number, symbols: Symbols) -> Expression:
+    """A constant."""
+    fraction = Fraction(value)
+    return Expression(symbols, {(): fraction.numerator} if fraction else {}, fraction.denominator if fraction else 1)
+
+
+def atom(symbols: Symbols, *description: Any) -> Expression:
+    """The expression that is one atom."""
+    return Expression(symbols, {(symbols.atom(*description),): 1})
+
+
+def of_key(symbols: Symbols, key: int) -> Expression:
+    """The expression with a key."""
+    return symbols.expressions[key]
+
+
+def _simplified(monomial: Monomial, symbols: Symbols) -> Expression | None:
+    """A product with the square of a root, or of an indicator, in it; None if there is none."""
+    for place, left in enumerate(monomial[:-1]):
+        kind = symbols.atoms[left][0]
+        if left != monomial[place + 1] or kind not in ("root", "holds"):
+            continue
+        others = Expression(symbols, {monomial[:place] + monomial[place + 2 :]: 1})
+        inner = of_key(symbols, symbols.atoms[left][1]) if kind == "root" else Expression(symbols, {(left,): 1})
+        return inner * others
+    return None
+
+
+def _has_roots(expression: Expression) -> bool:
+    atoms = expression.symbols.atoms
+    return any(atoms[name][0] in ("root", "holds") for monomial in expression.terms for name in monomial)
+
+
+def _squared(terms: dict[Monomial, int]) -> dict[Monomial, int]:
+    """The square of a linear combination."""
+    ordered = sorted((name, value) for (name,), value in terms.items())
+    found: dict[Monomial, int] = {}
+    for place, (name, value) in enumerate(ordered):
+        found[(name, name)] = value * value
+        for other, factor in ordered[place + 1 :]:
+            found[(name, other)] = 2 * value * factor
+    return found
+
+
+def compare(left: Any, right: Any, kind: str) -> Any:
+    """``left < right`` and so on: plain if it does not depend on the input."""
+    symbols = left.symbols if isinstance(left, Expression) else right.symbols
+    pair = lifted(left, symbols), lifted(right, symbols)
+    if any(side is NotImplemented for side in pair):
+        return NotImplemented if kind != "==" else False
+    first, second = pair
+    if isinstance(first, float) and isinstance(second, float):
+        return {"<": first < second, "<=": first <= second, "==": first == second}[kind]
+    if isinstance(first, float) or isinstance(second, float):
+        # every value of the input is finite
+        return kind != "==" and (first < 0 if isinstance(first, float) else second > 0)
+    difference = first - second
+    if difference.degree == 0:
+        value = difference.terms.get((), 0)
+        return {"<": value < 0, "<=": value <= 0, "==": value == 0}[kind]
+    under = _under_root(first), _under_root(second)
+    if under[0] is not None and under[1] is not None:
+        # roots keep the order
+        first, second = under[0], under[1]
+    return Condition(symbols, kind, first, second)
+
+
+def family(values: Iterable[Any], symbols: Symbols) -> tuple[tuple[int, ...], bool]:
+    """Values that are to be ordered, as keys, and whether roots were taken off; -1 is infinity.
+
+    Roots keep the order: where all are multiples of roots by one positive factor, their squares are ordered instead.
+    """
+    found: list[Expression | None] = []
+    for value in values:
+        each = lifted(value.indicator() if isinstance(value, Condition) else value, symbols)
+        if each is NotImplemented:
+            refuse(f"a {type(value).__name__} is compared with numbers")
+        if isinstance(each, float):
+            if each < 0:
+                refuse("minus infinity is sorted with values of the input")
+            found.append(None)
+        else:
+            found.append(each)
+    inner = [None if each is None else _under_root(each) for each in found]
+    rooted = all(each is None or under is not None for each, under in zip(found, inner, strict=True))
+    if rooted and any(each is not None and not each.is_zero for each in found):
+        return tuple(-1 if under is None else under.key for under in inner), True
+    return tuple(-1 if each is None else each.key for each in found), False
+
+
+def _under_root(expression: Expression) -> Expression | None:
+    """e if this is the root of e, with a positive factor that is moved inside; None if it is no root."""
+    if expression.is_zero:
+        return expression
+    if len(expression.terms) != 1:
+        return None
+    ((monomial, value),) = expression.terms.items()
+    if len(monomial) != 1 or value < 0:
+        return None
+    description = expression.symbols.atoms[monomial[0]]
+    if description[0] != "root":
+        return None
+    factor = Fraction(value, expression.denominator)
+    return of_key(expression.symbols, description[1]) * (factor * factor)
+
+
+def least(members: tuple[int, ...], rank: Rank, rooted: bool, symbols: Symbols) -> Any:
+    """The value at a rank of a family; infinity beyond its finite members."""
+    finite = tuple(sorted(member for member in members if member >= 0))
+    if rank == -1 or (isinstance(rank, int) and rank >= len(finite)):
+        return math.inf
+    if len(set(finite)) == 1:
+        found = of_key(symbols, finite[0])
+    else:
+        found = atom(symbols, "least", finite, rank)
+        zero = constant(0, symbols).key
+        if rank == 0 and zero in finite and all(is_nonnegative(of_key(symbols, key)) for key in finite):
+            found = constant(0, symbols)
+    return found.sqrt() if rooted else found
+
+
+def standing_at(members: tuple[int, ...], rank: Rank, beside: tuple[Any, ...], symbols: Symbols) -> Any:
+    """What stands beside the member at a rank: its pairs sorted, so that the order of writing does not matter."""
+    pairs = [(member, lifted(value, symbols)) for member, value in zip(members, beside, strict=True) if member >= 0]
+    if not pairs or (isinstance(rank, int) and rank >= len(pairs)):
+        refuse("something infinitely far is selected")
+    if all(isinstance(value, Expression) and value.key == pairs[0][1].key for _, value in pairs):
+        return pairs[0][1]
+    for _, value in pairs:
+        if not isinstance(value, Expression):
+            refuse("a selection is made from values that are not all finite numbers")
+    if all(value.key == member for member, value in pairs):
+        return least(members, rank, False, symbols)
+    ordered = sorted((member, value.key) for member, value in pairs)
+    return atom(symbols, "at", tuple(m for m, _ in ordered), rank, tuple(v for _, v in ordered))
+
+
+def is_nonnegative(expression: Expression) -> bool:
+    """Whether it can be seen to be >= 0: positive multiples of roots, of order statistics of such, and of squares."""
+    symbols = expression.symbols
+    squares: dict[Monomial, int] = {}
+    for monomial, value in expression.terms.items():
+        kinds = [symbols.atoms[each][0] for each in monomial]
+        if monomial == () or all(kind in ("root", "holds") for kind in kinds):
+            if value < 0:
+                return False
+        elif len(monomial) == 1 and kinds[0] == "least":
+            members = symbols.atoms[monomial[0]][1]
+            if value < 0 or not all(is_nonnegative(of_key(symbols, member)) for member in members):
+                return False
+        elif len(monomial) == 2:
+            squares[monomial] = value
+        else:
+            return False
+    return _is_semidefinite(squares)
+
+
+def _is_semidefinite(squares: dict[Monomial, int]) -> bool:
+    """Whether a quadratic form is never negative, by elimination in fractions."""
+    names = sorted({name for monomial in squares for name in monomial})
+    place = {name: index for index, name in enumerate(names)}
+    matrix = [[Fraction(0)] * len(names) for _ in names]
+    for (first, second), value in squares.items():
+        i, j = place[first], place[second]
+        if i == j:
+            matrix[i][i] += value
+        else:
+            matrix[i][j] += Fraction(value, 2)
+            matrix[j][i] += Fraction(value, 2)
+    for pivot in range(len(names)):
+        size = matrix[pivot][pivot]
+        if size < 0 or (size == 0 and any(matrix[pivot][pivot:])):
+            return False
+        if size:
+            for row in range(pivot + 1, len(names)):
+                factor = matrix[row][pivot] / size
+                if factor:
+                    for column in range(pivot, len(names)):
+                        matrix[row][column] -= factor * matrix[pivot][column]
+    return True

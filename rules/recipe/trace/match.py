@@ -1,0 +1,45 @@
+"""Code to recipe: run on symbols in several dimensions, recognise, and agree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from kappaguard.rules.recipe.recipe import Recipe
+from kappaguard.rules.recipe.trace.columns import column_recipe
+from kappaguard.rules.recipe.trace.expression import Expression, lifted
+from kappaguard.rules.recipe.trace.reading import Reader, Unmatched
+from kappaguard.rules.recipe.trace.refusal import Untraceable
+from kappaguard.rules.recipe.trace.run import outputs
+from kappaguard.rules.recipe.trace.selection import selection_recipe
+
+DIMENSIONS = (2, 3)
+"""Of the vectors on which code is traced; it must leave the same recipe in all."""
+
+
+def traced(call: Callable[[Any], Any], targets: list[Any], n: int) -> Recipe:
+    """The recipe of a callable on (n, d) arrays, for every d; ``Untraceable`` if there is none."""
+    first, *others = [traced_in(call, targets, n, d) for d in DIMENSIONS]
+    if any(other != first for other in others):
+        raise Untraceable(f"the code does something else in dimension {DIMENSIONS[1]} than in {DIMENSIONS[0]}")
+    return first
+
+
+def traced_in(call: Callable[[Any], Any], targets: list[Any], n: int, d: int) -> Recipe:
+    """The recipe in one dimension."""
+    symbols, found = outputs(call, targets, n, d)
+    output = tuple(lifted(each, symbols) for each in found)
+    if not all(isinstance(each, Expression) for each in output):
+        raise Untraceable("the result is not a vector of finite numbers")
+    reader = Reader(symbols, n, d)
+    try:
+        return column_recipe(reader, output)
+    except Unmatched:
+        pass
+    try:
+        return selection_recipe(reader, output)
+    except Unmatched:
+        raise Untraceable(
+            "what it computes was followed, and is no selection or coordinate-wise rule that is known",
+            "see docs/explanation/tracing.md for those that are",
+        ) from None

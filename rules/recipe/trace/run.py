@@ -1,0 +1,185 @@
+"""One call of the code on symbols, with everything in place that catches what it does with them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+
+from kappaguard.rules.recipe.trace import functions
+from kappaguard.rules.recipe.trace.array import Place, SymbolicArray, has_symbols, plain, symbolic
+from kappaguard.rules.recipe.trace.expression import Condition, Expression, Symbols, atom
+from kappaguard.rules.recipe.trace.functions import SUMMARIES, arrays, stacked
+from kappaguard.rules.recipe.trace.refusal import Untraceable, refuse
+from kappaguard.rules.recipe.trace.rewriting import merge, rewriting, standing
+
+ARRAY = np.array
+MOST_PATHS = 64
+"""Ways through the code's own branches that are followed."""
+
+
+class Path:
+    """The decisions of one run: those prescribed, then always yes."""
+
+    def __init__(self, prescribed: list[bool]) -> None:
+        self.prescribed = prescribed
+        self.met: list[tuple[Condition, bool]] = []
+
+    def decide(self, condition: Condition) -> bool:
+        """The answer to a condition; the same one again if it was asked before."""
+        for earlier, answer in self.met:
+            if earlier.key == condition.key:
+                return answer
+        place = len(self.met)
+        answer = self.prescribed[place] if place < len(self.prescribed) else True
+        self.met.append((condition, answer))
+        return answer
+
+
+CURRENT: ContextVar[Path | None] = ContextVar("path", default=None)
+
+
+def decide(condition: Condition) -> bool:
+    """Which way the code goes at a condition."""
+    path = CURRENT.get()
+    if path is None:
+        refuse("a comparison of values of the input is decided")
+    return path.decide(condition)
+
+
+def outputs(call: Callable[[Any], Any], targets: list[Any], n: int, d: int) -> tuple[Symbols, list[Any]]:
+    """The output's d expressions after a call on n symbolic vectors of dimension d."""
+    symbols = Symbols()
+    return symbols, _explored(call, targets, symbols, n, d, [])[0]
+
+
+def _explored(
+    call: Callable[[Any], Any], targets: list[Any], symbols: Symbols, n: int, d: int, prescribed: list[bool], done: int = 0
+) -> tuple[list[Any], int]:
+    """The output where the first decisions are prescribed, merged over all that follow."""
+    if done >= MOST_PATHS:
+        refuse(f"the code has more than {MOST_PATHS} ways through its branches", "use argmin, sort or masks")
+    path = Path(prescribed)
+    token = CURRENT.set(path)
+    try:
+        with patched() as patches, rewriting(targets, patches):
+            output = _vector(call(entries(symbols, n, d)), d)
+    finally:
+        CURRENT.reset(token)
+    done += 1
+    for place in range(len(path.met) - 1, len(prescribed) - 1, -1):
+        taken = [answer for _, answer in path.met[:place]]
+        other, done = _explored(call, targets, symbols, n, d, [*taken, False], done)
+        condition = path.met[place][0]
+        output = [merge(condition, left, right) for left, right in zip(output, other, strict=True)]
+    return output, done
+
+
+def entries(symbols: Symbols, n: int, d: int) -> Any:
+    """The input."""
+    found = np.empty((n, d), dtype=object)
+    for i in range(n):
+        for k in range(d):
+            found[i, k] = atom(symbols, "entry", i, k)
+    return symbolic(found)
+
+
+def _vector(output: Any, d: int) -> list[Any]:
+    if isinstance(output, Place):
+        output = standing(output, list(output.values))
+    values = plain(stacked(output) if isinstance(output, list | tuple) else output)
+    if not isinstance(values, np.ndarray):
+        raise Untraceable(f"the result is a {type(output).__name__}, not a vector")
+    if values.shape != (d,):
+        raise Untraceable(f"the result has shape {values.shape}, not {(d,)}")
+    return list(values)
+
+
+def _wrapped(function: Any, meaning: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that knows lists of symbols as well."""
+
+    def call(*args: Any, **options: Any) -> Any:
+        if any(not isinstance(each, np.ndarray) and has_symbols(each) for each in args[:2]):
+            args = tuple(arrays(each) if isinstance(each, list | tuple) and has_symbols(each) else each for each in args)
+            return meaning(*args, **options)
+        if any(has_symbols(each) for each in (*args[:2], *options.values())):
+            return meaning(*args, **options)
+        return function(*args, **options)
+
+    call.__name__ = getattr(function, "__name__", "function")
+    return call
+
+
+def _making(function: Any) -> Callable[..., Any]:
+    """``np.array`` and its like."""
+
+    def make(value: Any, *args: Any, **options: Any) -> Any:
+        if isinstance(value, SymbolicArray):
+            return value.copy() if function is ARRAY else value
+        if isinstance(value, np.ndarray) and has_symbols(value):
+            return (value.copy() if function is ARRAY else value) if value.ndim == 0 else symbolic(value.copy())
+        if has_symbols(value):
+            found = stacked(value)
+            return symbolic(found) if isinstance(found, np.ndarray) else found
+        return function(value, *args, **options)
+
+    return make
+
+
+def _filling(function: Any) -> Callable[..., Any]:
+    """``np.zeros`` and its like: arrays of floats may have to hold symbols."""
+
+    def make(*args: Any, **options: Any) -> Any:
+        found = function(*args, **options)
+        return found.astype(object).view(SymbolicArray) if found.dtype.kind == "f" and found.ndim else found
+
+    return make
+
+
+def _summing(function: Any) -> Callable[..., Any]:
+    def call(value: Any, *args: Any, **options: Any) -> Any:
+        if isinstance(value, list | tuple) and has_symbols(value):
+            value = arrays(value)
+        return function(value, *args, **options)
+
+    return call
+
+
+MAKING = ("array", "asarray", "asanyarray", "ascontiguousarray")
+FILLING = ("zeros", "empty", "ones", "full")
+SUMMING = ("mean", "sum", "dot", "vdot", "inner", "matmul", "einsum", "diag", "diagonal", "trace", "square", "prod")
+
+
+@contextmanager
+def patched() -> Iterator[dict[Any, Any]]:
+    """NumPy's and SciPy's functions that would not ask an array's class what to do, for a while."""
+    import scipy.spatial.distance as distance
+
+    patches: list[tuple[Any, str, Any]] = []
+    for name in MAKING:
+        patches.append((np, name, _making(getattr(np, name))))
+    for name in FILLING:
+        patches.append((np, name, _filling(getattr(np, name))))
+    for name in ("mean", "sum", "dot"):
+        patches.append((np, name, _summing(getattr(np, name))))
+    for function, meaning in SUMMARIES.items():
+        holder = np.linalg if function is np.linalg.norm else np
+        if getattr(holder, function.__name__, None) is function:
+            patches.append((holder, function.__name__, _wrapped(function, meaning)))
+    for name in ("cdist", "pdist", "squareform"):
+        patches.append((distance, name, _wrapped(getattr(distance, name), getattr(functions, name))))
+    before = [(holder, name, getattr(holder, name)) for holder, name, _ in patches]
+    table = {old: new for (_, _, old), (_, _, new) in zip(before, patches, strict=True)}
+    try:
+        for holder, name, new in patches:
+            setattr(holder, name, new)
+        yield table
+    finally:
+        for holder, name, old in before:
+            setattr(holder, name, old)
+
+
+__all__ = ["Expression", "decide", "outputs", "patched"]
