@@ -59,6 +59,30 @@ class Place:
     def __eq__(self, other: object) -> Any:
         refuse("an index that depends on the input is compared")
 
+    def _shifted(self, other: Any, operation: Callable[[Any, Any], Any]) -> Any:
+        if not isinstance(other, int | np.integer):
+            refuse("an index that depends on the input is computed with")
+        return self.with_values([operation(value, int(other)) for value in self.values])
+
+    def __add__(self, other: Any) -> Any:
+        return self._shifted(other, lambda value, by: value + by)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Any:
+        return self._shifted(other, lambda value, by: value - by)
+
+    def __mul__(self, other: Any) -> Any:
+        return self._shifted(other, lambda value, by: value * by)
+
+    __rmul__ = __mul__
+
+    def __floordiv__(self, other: Any) -> Any:
+        return self._shifted(other, lambda value, by: value // by)
+
+    def __mod__(self, other: Any) -> Any:
+        return self._shifted(other, lambda value, by: value % by)
+
     def item(self) -> Place:
         """Itself."""
         return self
@@ -123,6 +147,8 @@ class SymbolicArray(np.ndarray):
         summary = SUMMARIES.get(function)
         if summary is not None:
             return summary(*args, **options)
+        if function.__module__.startswith(("numpy.linalg", "numpy.fft", "numpy.polynomial")):
+            refuse(f"np.linalg.{function.__name__} has no exact meaning here", "norms and products of matrices have")
         found = super().__array_function__(function, (SymbolicArray,), args, options)
         return symbolic(found) if isinstance(found, np.ndarray) and found.dtype == object else found
 
@@ -203,6 +229,8 @@ for _function, _name in (
     (np.all, "all"),
     (np.round, "round"),
     (np.cumsum, "cumsum"),
+    (np.var, "var"),
+    (np.std, "std"),
 ):
     setattr(SymbolicArray, _name, _method(_function))
 
@@ -361,7 +389,7 @@ ENTRYWISE: dict[str, Callable[..., Any]] = {
     "isinf": lambda a: False if isinstance(a, Expression) else bool(np.isinf(a)),
 }
 ARITHMETIC = {"add", "subtract", "multiply", "divide", "negative", "power", "float_power", "matmul", "vecdot"}
-ARITHMETIC |= {"bitwise_and", "bitwise_or", "true_divide"}
+ARITHMETIC |= {"bitwise_and", "bitwise_or", "true_divide", "floor_divide", "remainder"}
 
 
 def apply_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:

@@ -23,15 +23,21 @@ from fractions import Fraction
 from numbers import Real
 from typing import Any
 
-from kappaguard.rules.recipe.trace.refusal import refuse
+from kappaguard.rules.recipe.trace.refusal import place_in_code, refuse
 
 Monomial = tuple[int, ...]
 Rank = int | tuple[int, int, int]
 Number = int | float | Fraction
 SIMPLE = 4096
 """A float is read as the fraction with a denominator up to this whose float it is, or else as itself."""
+MOST_WORK = 30_000_000
+"""Products of terms in one trace: half a minute of them."""
 LONG = 3
 """A linear combination with so many selected values gets a name of its own when it is divided or multiplied."""
+
+
+SQUARED = ("root", "holds")
+"""Atoms whose square is something shorter."""
 
 
 class Symbols:
@@ -42,6 +48,19 @@ class Symbols:
         self.number: dict[tuple[Any, ...], int] = {}
         self.keys: dict[tuple[Any, ...], int] = {}
         self.expressions: list[Expression] = []
+        self.work = 0
+        self.notes: dict[str, tuple[str, str]] = {}
+
+    def note(self, what: str) -> None:
+        """Remember where the code first did something that few recipes can follow."""
+        if what not in self.notes:
+            self.notes[what] = place_in_code()
+
+    def spend(self, work: int) -> None:
+        """Refuse if expressions grow without end."""
+        self.work += work
+        if self.work > MOST_WORK:
+            refuse("what it computes grows too long to be followed", "iterations, and products of products, do that")
 
     def atom(self, *description: Any) -> int:
         """The number of an atom, a new one if it is new."""
@@ -93,6 +112,12 @@ class Expression:
         return max(map(len, self.terms), default=0)
 
     @property
+    def factors(self) -> int:
+        """The degree, where indicators do not count."""
+        atoms = self.symbols.atoms
+        return max((sum(atoms[name][0] != "holds" for name in monomial) for monomial in self.terms), default=0)
+
+    @property
     def is_zero(self) -> bool:
         """Whether it is the constant 0."""
         return not self.terms
@@ -128,6 +153,9 @@ class Expression:
         right = lifted(other, self.symbols)
         if not isinstance(right, Expression):
             return right if right is NotImplemented else sign * right
+        self.symbols.spend(1 + len(right.terms) // 8)
+        if len(right.terms) == 1 and _has_roots(right, "root") and _has_roots(self, "root"):
+            self.symbols.note("root")
         if self.denominator == right.denominator:
             scale, factor, denominator = 1, sign, self.denominator
         else:
@@ -160,6 +188,9 @@ class Expression:
             return right._scaled(self.terms.get((), 0), self.denominator)._named()
         left = self._named()
         right = left if right is self else right._named()
+        self.symbols.spend(len(left.terms) * len(right.terms))
+        if left.factors + right.factors > 2:
+            refuse("a product of three or more values of the input", "scores are squared distances, or sums of them")
         terms: dict[Monomial, int] = {}
         symbols = self.symbols
         result = Expression(symbols, terms, left.denominator * right.denominator)
@@ -194,7 +225,7 @@ class Expression:
     def _named(self) -> Expression:
         """Itself; a combination of three or more selected values under one name, so that products stay short.
 
-        The name stands for the combination with the first coefficient 1.
+        The name stands for the combination with coefficients of sum 1, or if their sum is 0 with the first one 1.
         """
         atoms = self.symbols.atoms
         ranked = sum(len(m) == 1 and atoms[m[0]][0] in ("at", "rest") for m in self.terms)
@@ -202,7 +233,7 @@ class Expression:
             return self
         rest = self.terms.get((), 0)
         inner = {m: value for m, value in self.terms.items() if m}
-        first = inner[min(inner)]
+        first = sum(inner.values()) or inner[min(inner)]
         whole = Expression(self.symbols, inner, self.denominator)._scaled(self.denominator, first)
         if first < 0:
             whole = Expression(self.symbols, {m: -v for m, v in whole.terms.items()}, -whole.denominator)
@@ -220,6 +251,8 @@ class Expression:
             return self._scaled(*(1 / value).as_integer_ratio())._named()
         if self.is_zero:
             return self
+        if not all(self.symbols.atoms[name][0] == "holds" for monomial in right.terms for name in monomial):
+            self.symbols.note("quotient")
         return atom(self.symbols, "quotient", self.key, right.key)
 
     def __rtruediv__(self, other: Any) -> Any:
@@ -341,6 +374,7 @@ class Condition:
 
     def indicator(self) -> Expression:
         """1 where it holds, else 0."""
+        self.symbols.note("holds")
         return atom(self.symbols, "holds", self.key)
 
     def __add__(self, other: Any) -> Any:
@@ -418,9 +452,9 @@ def _simplified(monomial: Monomial, symbols: Symbols) -> Expression | None:
     return None
 
 
-def _has_roots(expression: Expression) -> bool:
+def _has_roots(expression: Expression, *kinds: str) -> bool:
     atoms = expression.symbols.atoms
-    return any(atoms[name][0] in ("root", "holds") for monomial in expression.terms for name in monomial)
+    return any(atoms[name][0] in (kinds or SQUARED) for monomial in expression.terms for name in monomial)
 
 
 def _squared(terms: dict[Monomial, int]) -> dict[Monomial, int]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from kappaguard.rules.recipe.recipe import Recipe
 from kappaguard.rules.recipe.trace.columns import column_recipe
-from kappaguard.rules.recipe.trace.expression import Expression, lifted
+from kappaguard.rules.recipe.trace.expression import Expression, Symbols, lifted
 from kappaguard.rules.recipe.trace.reading import Reader, Unmatched
 from kappaguard.rules.recipe.trace.refusal import Untraceable
 from kappaguard.rules.recipe.trace.run import outputs
@@ -39,7 +39,31 @@ def traced_in(call: Callable[[Any], Any], targets: list[Any], n: int, d: int) ->
     try:
         return selection_recipe(reader, output)
     except Unmatched:
-        raise Untraceable(
-            "what it computes was followed, and is no selection or coordinate-wise rule that is known",
-            "see docs/explanation/tracing.md for those that are",
-        ) from None
+        raise _unknown(symbols) from None
+
+
+NOTES = {
+    "root": (
+        "unsquared distances are added here: that is not linear in inner products",
+        "square them, or search only",
+    ),
+    "quotient": (
+        "something is divided here by a value that depends on the input: the output is not piecewise linear",
+        "search only",
+    ),
+    "holds": (
+        "a comparison decides here: how many are taken may depend on the input",
+        "take a fixed number with sort, argsort or argpartition",
+    ),
+}
+
+
+def _unknown(symbols: Symbols) -> Untraceable:
+    """What is most likely the reason that nothing was recognised."""
+    for what, (why, hint) in NOTES.items():
+        if what in symbols.notes:
+            return Untraceable(why, hint, *symbols.notes[what])
+    return Untraceable(
+        "what it computes was followed, and is no selection or coordinate-wise rule that is known",
+        "docs/explanation/tracing.md has those that are",
+    )

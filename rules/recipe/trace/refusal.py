@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-from kappaguard.rules.errors import ROOMS, InputError
+from kappaguard.rules.errors import InputError
 
-OUTSIDE = (*ROOMS, "<frozen", "<string")
-LIBRARIES = (f"{Path('site-packages')}", f"{Path('dist-packages')}", f"lib{Path('/')}python")
+TRACED_FILES: set[str] = set()
+"""The files of the rule that is being traced."""
 MOST_CHARACTERS = 80
 
 
@@ -26,25 +26,19 @@ class Untraceable(InputError):
 
 def refuse(why: str, hint: str = "") -> NoReturn:
     """Raise ``Untraceable`` with the line of the user's code that is being run."""
-    place, line = _place()
+    place, line = place_in_code()
     raise Untraceable(why, hint, place, line)
 
 
-def _place() -> tuple[str, str]:
-    """File and line of the innermost frame that is neither ours nor, if there is another, a library's."""
-    frame = sys._getframe(2)
-    found: tuple[str, int] | None = None
+def place_in_code() -> tuple[str, str]:
+    """File and line of the innermost frame in the code that is being traced; nothing if there is none."""
+    frame = sys._getframe(1)
     while frame is not None:
         file = frame.f_code.co_filename
-        if not file.startswith(OUTSIDE):
-            if not any(part in file for part in LIBRARIES):
-                found = (file, frame.f_lineno)
-                break
-            found = found or (file, frame.f_lineno)
+        if file in TRACED_FILES:
+            text = linecache.getline(file, frame.f_lineno).strip()
+            return f"{Path(file).name}:{frame.f_lineno}", text[:MOST_CHARACTERS]
         if frame.f_back is None:
             break
         frame = frame.f_back
-    if found is None:
-        return "", ""
-    text = linecache.getline(*found).strip()
-    return f"{Path(found[0]).name}:{found[1]}", text[:MOST_CHARACTERS]
+    return "", ""

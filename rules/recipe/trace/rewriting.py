@@ -5,6 +5,7 @@ Nothing in them changes for plain values. For symbols
     if c: a = u          becomes   a = u where c holds, else what it was   (branches with plain assignments only)
     u if c else v        likewise;   ``not``, ``and``, ``or`` combine conditions
     min, max, sorted     leave names of ranks behind;   int, float, bool leave symbols as they are
+    np.array, np.zeros   make arrays that can hold symbols; NumPy's and SciPy's functions take lists of symbols, too
     a_list[place]        whatever stands at that place of the list
 
 Code objects are exchanged while a trace runs, and put back.
@@ -19,24 +20,25 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import CodeType, FunctionType, ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from kappaguard.rules.recipe.trace.array import Place, SymbolicArray, chosen_of, plain, symbols_in
+from kappaguard.rules.recipe.trace.array import Place, chosen_of, plain, symbols_in
 from kappaguard.rules.recipe.trace.expression import Condition, Expression, family, least
-from kappaguard.rules.recipe.trace.functions import merged, stacked
-from kappaguard.rules.recipe.trace.refusal import refuse
+from kappaguard.rules.recipe.trace.functions import merged
+from kappaguard.rules.recipe.trace.refusal import TRACED_FILES, refuse
 
 HELPER = "__kappaguard_trace__"
 ABSENT = object()
-REPLACED = ("int", "float", "bool", "min", "max", "sorted")
 DEPTH = 2
 """How many imports away from the rule code of the same package is compiled again."""
 
 
 class Helper:
-    """What rewritten code calls."""
+    """What rewritten code calls. ``table`` has our versions of library functions."""
+
+    table: ClassVar[dict[Any, Any]] = {}
 
     @staticmethod
     def undecided(test: Any) -> bool:
@@ -88,9 +90,9 @@ class Helper:
 
     @staticmethod
     def replaced(function: Any) -> Any:
-        """Our version of a builtin; any other function as it is."""
+        """Our version of a function that has one; any other as it is."""
         try:
-            return STAND_INS.get(function, function)
+            return STAND_INS.get(function) or Helper.table.get(function, function)
         except TypeError:
             return function
 
@@ -300,8 +302,8 @@ class _Rewrite(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> Any:
         self.generic_visit(node)
-        if isinstance(node.func, ast.Name) and node.func.id in REPLACED:
-            node.func = self._call(node.func, "replaced", ast.Name(node.func.id, ast.Load()))
+        if isinstance(node.func, ast.Name | ast.Attribute) and self.inside:
+            node.func = self._call(node.func, "replaced", node.func)
         return node
 
     def _call(self, node: ast.AST, word: str, *args: ast.expr) -> ast.Call:
@@ -397,20 +399,22 @@ def _homes(target: Any) -> list[str]:
 
 
 @contextmanager
-def rewriting(targets: list[Any], patches: dict[Any, Any]) -> Iterator[None]:
-    """The functions of the rule's modules compiled anew, and patched functions in their names, for a while."""
+def rewriting(targets: list[Any], table: dict[Any, Any]) -> Iterator[None]:
+    """The functions of the rule's modules compiled anew, for a while; ``table`` has our versions of functions."""
     undo: list[Callable[[], None]] = []
     GROWN.clear()
+    Helper.table = table
     setattr(builtins, HELPER, Helper)
     try:
         for module in modules_of(targets):
+            TRACED_FILES.add(getattr(module, "__file__", None) or "")
             _rewrite(module, undo)
-            _patch_names(module, patches, undo)
         yield
     finally:
         for step in reversed(undo):
             step()
         delattr(builtins, HELPER)
+        TRACED_FILES.clear()
 
 
 def _rewrite(module: ModuleType, undo: list[Callable[[], None]]) -> None:
@@ -435,17 +439,3 @@ def _functions_of(module: ModuleType) -> Iterator[FunctionType]:
             function = getattr(each, "__func__", getattr(each, "fget", each))
             if isinstance(function, FunctionType) and function.__module__ == module.__name__:
                 yield function
-
-
-def _patch_names(module: ModuleType, patches: dict[Any, Any], undo: list[Callable[[], None]]) -> None:
-    for name, value in list(vars(module).items()):
-        try:
-            new = patches.get(value)
-        except TypeError:
-            continue
-        if new is not None:
-            setattr(module, name, new)
-            undo.append(lambda name=name, value=value: setattr(module, name, value))  # type: ignore[misc]
-
-
-__all__ = ["SymbolicArray", "modules_of", "rewriting", "stacked"]

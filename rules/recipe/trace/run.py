@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any
 
@@ -11,14 +10,17 @@ import numpy as np
 
 from kappaguard.rules.recipe.trace import functions
 from kappaguard.rules.recipe.trace.array import Place, SymbolicArray, has_symbols, plain, symbolic
-from kappaguard.rules.recipe.trace.expression import Condition, Expression, Symbols, atom
+from kappaguard.rules.recipe.trace.expression import Condition, Symbols, atom
 from kappaguard.rules.recipe.trace.functions import SUMMARIES, arrays, stacked
 from kappaguard.rules.recipe.trace.refusal import Untraceable, refuse
 from kappaguard.rules.recipe.trace.rewriting import merge, rewriting, standing
 
-ARRAY = np.array
 MOST_PATHS = 64
 """Ways through the code's own branches that are followed."""
+
+
+MOST_DECISIONS = 40
+"""In one way through the code."""
 
 
 class Path:
@@ -34,6 +36,8 @@ class Path:
             if earlier.key == condition.key:
                 return answer
         place = len(self.met)
+        if place >= MOST_DECISIONS:
+            refuse("a loop goes on until a comparison ends it", "iterations cannot be followed: search only")
         answer = self.prescribed[place] if place < len(self.prescribed) else True
         self.met.append((condition, answer))
         return answer
@@ -65,7 +69,7 @@ def _explored(
     path = Path(prescribed)
     token = CURRENT.set(path)
     try:
-        with patched() as patches, rewriting(targets, patches):
+        with rewriting(targets, stand_ins()):
             output = _vector(call(entries(symbols, n, d)), d)
     finally:
         CURRENT.reset(token)
@@ -118,9 +122,9 @@ def _making(function: Any) -> Callable[..., Any]:
 
     def make(value: Any, *args: Any, **options: Any) -> Any:
         if isinstance(value, SymbolicArray):
-            return value.copy() if function is ARRAY else value
+            return value.copy() if function is np.array else value
         if isinstance(value, np.ndarray) and has_symbols(value):
-            return (value.copy() if function is ARRAY else value) if value.ndim == 0 else symbolic(value.copy())
+            return (value.copy() if function is np.array else value) if value.ndim == 0 else symbolic(value.copy())
         if has_symbols(value):
             found = stacked(value)
             return symbolic(found) if isinstance(found, np.ndarray) else found
@@ -148,38 +152,17 @@ def _summing(function: Any) -> Callable[..., Any]:
     return call
 
 
-MAKING = ("array", "asarray", "asanyarray", "ascontiguousarray")
-FILLING = ("zeros", "empty", "ones", "full")
-SUMMING = ("mean", "sum", "dot", "vdot", "inner", "matmul", "einsum", "diag", "diagonal", "trace", "square", "prod")
-
-
-@contextmanager
-def patched() -> Iterator[dict[Any, Any]]:
-    """NumPy's and SciPy's functions that would not ask an array's class what to do, for a while."""
+def stand_ins() -> dict[Any, Callable[..., Any]]:
+    """Our versions of functions that would not ask an array's class what to do, or are handed lists."""
     import scipy.spatial.distance as distance
 
-    patches: list[tuple[Any, str, Any]] = []
-    for name in MAKING:
-        patches.append((np, name, _making(getattr(np, name))))
-    for name in FILLING:
-        patches.append((np, name, _filling(getattr(np, name))))
-    for name in ("mean", "sum", "dot"):
-        patches.append((np, name, _summing(getattr(np, name))))
-    for function, meaning in SUMMARIES.items():
-        holder = np.linalg if function is np.linalg.norm else np
-        if getattr(holder, function.__name__, None) is function:
-            patches.append((holder, function.__name__, _wrapped(function, meaning)))
+    table: dict[Any, Callable[..., Any]] = {function: _wrapped(function, meaning) for function, meaning in SUMMARIES.items()}
+    for function in (np.array, np.asarray, np.asanyarray, np.ascontiguousarray):
+        table[function] = _making(function)
+    for function in (np.zeros, np.empty, np.ones, np.full):
+        table[function] = _filling(function)
+    for function in (np.mean, np.sum, np.dot):
+        table[function] = _summing(function)
     for name in ("cdist", "pdist", "squareform"):
-        patches.append((distance, name, _wrapped(getattr(distance, name), getattr(functions, name))))
-    before = [(holder, name, getattr(holder, name)) for holder, name, _ in patches]
-    table = {old: new for (_, _, old), (_, _, new) in zip(before, patches, strict=True)}
-    try:
-        for holder, name, new in patches:
-            setattr(holder, name, new)
-        yield table
-    finally:
-        for holder, name, old in before:
-            setattr(holder, name, old)
-
-
-__all__ = ["Expression", "decide", "outputs", "patched"]
+        table[getattr(distance, name)] = _wrapped(getattr(distance, name), getattr(functions, name))
+    return table

@@ -1,0 +1,145 @@
+"""A rule of somebody else's, as code: where it is, what it is handed, and the recipe that it leaves behind."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import os
+import warnings
+from dataclasses import dataclass, fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kappaguard.rules.adapters.adapted import Adapted, Guarded
+from kappaguard.rules.adapters.callables import Call
+from kappaguard.rules.adapters.forking import end_copy
+from kappaguard.rules.adapters.parameters import one_line
+from kappaguard.rules.adapters.pipeline import Chain
+from kappaguard.rules.adapters.seeding import seeded
+from kappaguard.rules.base import PreAggregation
+from kappaguard.rules.recipe.recipe import Recipe
+from kappaguard.rules.recipe.trace.compare import Comparison, compared
+from kappaguard.rules.recipe.trace.functions import squared_distances
+from kappaguard.rules.recipe.trace.match import traced, traced_in
+from kappaguard.rules.recipe.trace.refusal import Untraceable
+from kappaguard.rules.recipe.trace.rewriting import modules_of
+
+
+@dataclass(frozen=True)
+class TracedCode:
+    """The recipe that was traced from code, the code's name and hash, and how the two were compared.
+
+    ``dimension`` is None if the recipe holds in every dimension, else the only one.
+    """
+
+    recipe: Recipe
+    rule: str
+    sha256: str
+    comparison: Comparison
+    dimension: int | None = None
+
+    @property
+    def origin(self) -> dict[str, str]:
+        """For a certificate: where its recipe comes from."""
+        return {"rule": self.rule, "sha256": self.sha256}
+
+
+def trace(adapted: Adapted, n: int) -> TracedCode:
+    """The recipe of a rule on n vectors, compared with the rule itself; ``Untraceable`` if there is none."""
+    targets = targets_of(adapted.run, n)
+    call = _Guarded(adapted)
+    dimension = None
+    try:
+        recipe = traced(call, targets, n)
+    except Untraceable as refused:
+        recipe, dimension = _on_a_line(call, targets, n, refused), 1
+    comparison = compared(recipe, adapted, dimension)
+    return TracedCode(recipe, adapted.name, digest(targets), comparison, dimension)
+
+
+def _on_a_line(call: _Guarded, targets: list[Any], n: int, refused: Untraceable) -> Recipe:
+    """What the code does in dimension 1, where norms are absolute values; else why it could not be traced at all."""
+    try:
+        return traced_in(call, targets, n, 1)
+    except Untraceable:
+        raise refused from None
+
+
+@dataclass(frozen=True)
+class _Guarded:
+    """A call of the code on symbols: anything that it raises is the end of the trace."""
+
+    adapted: Adapted
+
+    def __call__(self, x: Any) -> Any:
+        process = os.getpid()
+        with seeded(self.adapted.seed), warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            try:
+                return _staged(self.adapted, x)
+            except Untraceable:
+                raise
+            except (Exception, SystemExit) as error:
+                behind: BaseException | None = error
+                while behind is not None:
+                    if isinstance(behind, Untraceable):
+                        raise behind from None
+                    behind = behind.__cause__ or behind.__context__
+                raise Untraceable(f"on symbols in place of numbers it raises {one_line(error)}") from error
+            finally:
+                end_copy(process)
+
+
+def _staged(guarded: Guarded, x: Any) -> Any:
+    """Stage after stage of a pipeline; nnm as it is defined."""
+    if isinstance(guarded.run, Chain):
+        for stage in guarded.run.stages:
+            x = _staged(stage, x)
+        return x
+    made = guarded.run.make(len(x)) if isinstance(guarded.run, Call) else None
+    if isinstance(made, PreAggregation):
+        mixing = made.mixing(len(x))
+        if mixing is None:
+            raise Untraceable(f"{made.label} in front is no mixing of nearest vectors", "nnm is")
+        for count in mixing:
+            x = x[np.argsort(squared_distances(x, x), axis=1)[:, :count]].mean(axis=1)
+        return x
+    if guarded.form == "torch":
+        from kappaguard.rules.recipe.trace.tensors import tensor
+
+        return guarded.run(tensor(x))
+    return guarded.run(x)
+
+
+def targets_of(run: Any, n: int) -> list[Any]:
+    """The functions and objects that an adapter calls."""
+    found: list[Any] = []
+    pending = [run]
+    while pending:
+        each = pending.pop()
+        if isinstance(each, PreAggregation):
+            continue
+        if is_dataclass(each) and type(each).__module__.startswith("kappaguard."):
+            pending += [getattr(each, field.name) for field in fields(each)]
+            make = getattr(each, "make", None)
+            if make is not None:
+                pending.append(make(n))
+        elif isinstance(each, list | tuple):
+            pending += each
+        elif callable(each) and not isinstance(each, type):
+            found.append(each)
+        elif hasattr(each, "aggregate_vectors"):
+            found.append(each)
+    return found
+
+
+def digest(targets: list[Any]) -> str:
+    """The hash of the source of all modules that define a rule."""
+    total = hashlib.sha256()
+    for module in sorted(modules_of(targets), key=lambda module: module.__name__):
+        file = getattr(module, "__file__", None)
+        if file is not None and Path(file).is_file():
+            total.update(Path(file).read_bytes())
+    return total.hexdigest()
