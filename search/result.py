@@ -65,7 +65,10 @@ class Stats:
 
 @dataclass(frozen=True)
 class KappaResult:
-    """kappa* >= lower, by the witness; kappa* <= upper, by the certificate or, without one, by ``proof``."""
+    """kappa* >= lower, by the witness; kappa* <= upper, by the certificate or, without one, by ``proof``.
+
+    ``scope`` says what the bounds are about where that is not simply the rule: a recipe traced from its code.
+    """
 
     rule: str
     n: int
@@ -76,6 +79,7 @@ class KappaResult:
     certificate: str | None
     proof: str | None
     stats: Stats = field(compare=False)
+    scope: str | None = None
 
     @property
     def gap(self) -> float:

@@ -7,10 +7,14 @@ schema only that of gm is still made, whose proof needs no numbers; others were 
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from kappaguard.rules.errors import InputError
+from kappaguard.rules.names import parse, written
+from kappaguard.rules.recipe.recipe import Recipe
 from kappaguard.verify.certified import gm
 from kappaguard.verify.certified.rejected import Rejected, demand
 from kappaguard.verify.judge.certificate import SCHEMA, check_tree
@@ -24,13 +28,17 @@ KEYS = {"schema", "rule", "n", "f", "criterion", "upper", "cells"}
 
 @dataclass(frozen=True)
 class Checked:
-    """What was proved: kappa* of the rule at (n, f) is at most ``upper``."""
+    """What was proved: kappa* of the rule at (n, f) is at most ``upper``.
+
+    For a rule that is somebody's code, kappa* of the recipe that was traced from it; ``origin`` is the code's hash.
+    """
 
     rule: str
     n: int
     f: int
     upper: Fraction
     cells: int
+    origin: str | None = None
 
 
 def check(text: str) -> Checked:
@@ -43,7 +51,7 @@ def check(text: str) -> Checked:
     demand(isinstance(data, dict), "not an object")
     if data.get("schema") == SCHEMA:
         recipe, f, upper, leaves = check_tree(data)
-        return Checked(data["rule"], recipe.n, f, upper, leaves)
+        return Checked(data["rule"], recipe.n, f, upper, leaves, _origin(data, recipe, f))
     demand(data.get("schema") == OLD_SCHEMA, f"not of the schema {SCHEMA}")
     demand(set(data) == KEYS, f"the keys must be {sorted(KEYS)}")
     rule, n, f, upper = (data.get(name) for name in ("rule", "n", "f", "upper"))
@@ -55,6 +63,23 @@ def check(text: str) -> Checked:
     demand(data.get("cells") == [], "the proof for gm has no cells")
     gm.check(n, f, number(upper))
     return Checked(rule, n, f, number(upper), 0)
+
+
+def _origin(data: dict[str, Any], recipe: Recipe, f: int) -> str | None:
+    """The hash of the code that a recipe was traced from; a recipe of our own must be that of the rule it names."""
+    rule, origin = data["rule"], data["origin"]
+    if origin is not None:
+        demand(isinstance(origin, dict) and set(origin) == {"rule", "sha256"}, "origin has a rule and its sha256")
+        demand(origin["rule"] == rule and isinstance(origin["sha256"], str), "the origin is another rule's")
+        demand(re.fullmatch("[0-9a-f]{64}", origin["sha256"]) is not None, "the hash of the code is none")
+        return str(origin["sha256"])
+    try:
+        named = written(rule) if rule.startswith("{") else parse(rule, f)
+        own = named.recipe(recipe.n)
+    except InputError:
+        raise Rejected("no rule of ours has this name, and no code is named as the origin of the recipe") from None
+    demand(own == recipe, f"the recipe is not that of {rule[:60]}")
+    return None
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

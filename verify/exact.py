@@ -7,7 +7,7 @@ import json
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -81,7 +81,7 @@ class Upper:
 
 
 def exact(
-    rule: str | Rule | Recipe,
+    rule: str | Rule | Recipe | Callable[..., Any],
     n: int,
     f: int,
     report: Report | None = None,
@@ -91,13 +91,24 @@ def exact(
 ) -> KappaResult:
     """Bounds on kappa* of a rule that has a recipe, or a proof of its own, each as good as what proves it.
 
+    A rule that is somebody's code (a callable, ``file.py:attribute``, a peer's) is traced: its recipe is read off a run
+    on symbols, and compared with it. By name it runs in a process of its own; what cannot be traced raises
+    ``Untraceable`` with the place in the code.
+
     ``lower`` is the exactly re-evaluated ratio of the witness. ``upper`` is what the checker accepted; for a
     coordinate-wise rule behind nnm it follows from the sharp form of Lemma 1 (proved in
     ``verify/claims/nnm_sharp.py``) and the certificate of the rule behind it; where there is neither, it is None.
     ``nodes`` bounds the tree of decisions; with more, a bracket may shrink. Ctrl-C ends it with the bracket so far.
     """
     start = time.perf_counter()
-    built = _built(rule, n, f)
+    if _is_code(rule):
+        from kappaguard.verify.sandbox.tracing import traced
+        from kappaguard.verify.traced import exact_of
+
+        _require_minority(n, f)
+        found = exact_of(traced(rule, n, f), f, progress=progress, nodes=nodes)  # type: ignore[arg-type]
+        return replace(found, stats=replace(found.stats, seconds=time.perf_counter() - start))
+    built = _built(rule, n, f)  # type: ignore[arg-type]
     if report is not None and progress is None:
         progress = _counted(report)
     label, recipe = built.label, built.recipe(n)
@@ -107,8 +118,8 @@ def exact(
             seen.judge(given)
     if seen.best.lower == math.inf:
         return seen.result(Upper(None), start)
-    mixed = isinstance(built, Pipeline) and [step.label for step in built.steps] == ["nnm"]
-    upper = _by_lemma(built.rule, n, f, nodes) if isinstance(built, Pipeline) and mixed else Upper(None)
+    behind = _behind_nnm(built, n, f)
+    upper = Upper(None) if behind is None else _by_lemma(behind, n, f, nodes)
     if recipe is None:
         upper = _smaller(upper, _without_recipe(seen, label))
     elif recipe.coordinatewise:
@@ -119,15 +130,33 @@ def exact(
     return seen.result(upper, start)
 
 
-def _built(rule: str | Rule | Recipe, n: int, f: int) -> Rule:
+def _is_code(rule: Any) -> bool:
+    """Whether a rule is code that has to be traced."""
+    if isinstance(rule, str):
+        return ":" in rule and not is_recipe(rule)
+    return not isinstance(rule, Rule | Recipe)
+
+
+def _behind_nnm(built: Rule, n: int, f: int) -> Rule | None:
+    """The rule behind one layer of nnm; None if there is no such layer."""
+    if isinstance(built, Pipeline):
+        return built.rule if [step.label for step in built.steps] == ["nnm"] else None
+    if isinstance(built, RecipeRule) and built.given.mixing == (n - f,):
+        return RecipeRule(replace(built.given, mixing=()))
+    return None
+
+
+def _require_minority(n: int, f: int) -> None:
     require_count(f, 0, "exact: f")
-    if isinstance(rule, Recipe) or is_recipe(rule):
-        rule = written(rule)
-    if not isinstance(rule, Rule) and (not isinstance(rule, str) or ":" in rule):
-        raise InputError(f"exact knows rules with a recipe, such as krum or nnm+cwtm, and not {str(rule)[:80]!r}")
     require_count(n, 2, "exact: n")
     if 2 * f >= n:
         raise InputError(f"exact needs f < n/2, got n = {n} and f = {f}")
+
+
+def _built(rule: str | Rule | Recipe, n: int, f: int) -> Rule:
+    if isinstance(rule, Recipe) or is_recipe(rule):
+        rule = written(rule)
+    _require_minority(n, f)
     built = parse(rule, f=f) if isinstance(rule, str) else rule
     parts = [*built.steps, built.rule] if isinstance(built, Pipeline) else [built]
     if any(getattr(part, "f", f) != f for part in parts):

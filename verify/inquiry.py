@@ -13,11 +13,14 @@ all that was found by then.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
+from kappaguard.rules.adapters.adapted import Adapted
 from kappaguard.rules.errors import InputError
 from kappaguard.rules.witness import Bound, Witness
 from kappaguard.search.result import KappaResult
@@ -32,6 +35,10 @@ from kappaguard.verify.repeated import repeated
 from kappaguard.verify.subject import HEADROOM, Subject, subject
 from kappaguard.verify.verdict import Verdict
 
+NODES = 300
+"""Of the tree of decisions of traced code: a few seconds; ``kappaguard exact`` takes more."""
+MOVES, MOVE = 12, 1e-9
+"""Small changes of a worst input, and how large they are: a float rule may break a tie the other way."""
 EVALUATIONS = 20_000
 """Of a search; a rule of a few lines of NumPy takes about 3 s for them on an idle core."""
 
@@ -101,7 +108,7 @@ class Course:
             phases += [self._health, self._prove]
         else:
             phases += [self._known, self._health] if self.under.brief else [self._health, self._known]
-            phases.append(self._tensors)
+            phases += [self._tensors, self._traced]
         for phase in (*phases, self._search):
             phase()
             self.keep(self.draft)
@@ -180,6 +187,47 @@ class Course:
             self._change(verdict="proved", reason=f"kappa* <= {float(result.upper):.6g} is certified")
         elif result.witness is not None and result.lower > self.draft.bound:
             self._conclude(self.under.judge(result.witness), "exact kappa* exceeds it")
+
+    def _traced(self) -> None:
+        """What exact kappa* says about the recipe that can be traced from the code, if one can."""
+        from kappaguard.rules.recipe.trace.code import trace
+        from kappaguard.rules.recipe.trace.refusal import Untraceable
+        from kappaguard.verify.traced import exact_of, said
+
+        rule = self.under.rule
+        if not isinstance(rule, Adapted):
+            return
+        self.begin("tracing the code")
+        try:
+            traced = trace(rule, self.inquiry.n)
+            result = exact_of(traced, self.inquiry.f, nodes=NODES)
+        except Untraceable as refused:
+            self._change(traced=f"not traced: {refused}")
+            return
+        self._change(traced=said(traced, self.inquiry.f), about=result.scope)
+        self._spent(result.stats.evaluations, "exact")
+        if result.witness is not None:
+            for worst in self._on_code(result.witness):
+                if self._settle(worst):
+                    self._change(reason="a worst input of the recipe traced from it refutes it")
+                    return
+        if result.upper is not None and result.upper <= self.draft.bound:
+            reason = f"kappa* <= {float(result.upper):.6g} is certified for {self.draft.traced}"
+            self._change(verdict="proved", reason=reason, upper=result.upper, certificate=result.certificate)
+        elif result.upper is not None:
+            self._change(upper=result.upper, certificate=result.certificate)
+
+    def _on_code(self, witness: Witness) -> Iterator[Judgement]:
+        """A worst input of the recipe, judged on the code: as it is, and with ties moved a little."""
+        x = np.array([[float(value) for value in row] for row in witness.x])
+        size = float(np.max(np.abs(x))) or 1.0
+        generator = np.random.default_rng(self.inquiry.seed)
+        for place in range(MOVES):
+            moved = x + (size * MOVE * generator.standard_normal(x.shape) if place else 0.0)
+            try:
+                yield self.under.judge(self.under.witness(moved, witness.subset, "exact program"))
+            except InputError:
+                return
 
     def _known(self) -> None:
         """The worst of the worst inputs of known rules; for a rule that takes long, the first beyond the claim."""

@@ -51,6 +51,10 @@ def explain(verdict: Verdict) -> str:
         f" at n = {verdict.n}, f = {verdict.f}"
     )
     lines = [head, f"  {printable(verdict.trouble or verdict.reason)}"]
+    if verdict.traced is not None and verdict.traced not in verdict.reason:
+        lines.append(f"  {printable(verdict.traced)}")
+    if verdict.verdict == "proved" and verdict.about is not None:
+        lines.append(f"  scope: {printable(verdict.about)}")
     if verdict.verdict in ("open", "unfinished") and (verdict.trouble is None or verdict.effort.adversaries):
         effort = verdict.effort
         lines.append(

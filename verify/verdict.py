@@ -38,7 +38,9 @@ class Verdict:
     witnesses that no longer violate, ``violating`` the one that still does, ``rejected`` files that are no witnesses.
     ``trouble`` says why the check could not be finished: the verdict is then ``unfinished`` unless it was refuted
     before, and ``failure`` that the fault is ours. ``reproducible`` is False for a violation that a random rule shows
-    in some calls only, and ``unsaved`` says why a witness was not saved. With ``strict`` every finding counts.
+    in some calls only, and ``unsaved`` says why a witness was not saved. With ``strict`` every finding counts. For
+    somebody's code ``traced`` says in a line what it does, or why it could not be traced; a proof then comes with its
+    ``certificate`` and with its own ``about``: the recipe, the dimensions, what was assumed.
     """
 
     rule: str
@@ -63,6 +65,9 @@ class Verdict:
     reproducible: bool = True
     unsaved: str | None = None
     strict: bool = False
+    traced: str | None = None
+    certificate: str | None = None
+    about: str | None = None
 
     @property
     def holds(self) -> bool:
@@ -95,6 +100,9 @@ class Verdict:
             "violating": self.violating,
             "trouble": self.trouble,
             "reproducible": self.reproducible,
+            "traced": self.traced,
+            "certificate": self.certificate,
+            "about": self.about,
         }
         return json.dumps(data, allow_nan=False)
 
@@ -124,6 +132,9 @@ def verdict_from_json(text: str) -> Verdict:
             violating=None if data["violating"] is None else str(data["violating"]),
             trouble=None if data["trouble"] is None else str(data["trouble"])[:MOST_DIGITS],
             reproducible=data["reproducible"] is True,
+            traced=None if data["traced"] is None else str(data["traced"])[:MOST_DIGITS],
+            certificate=None if data["certificate"] is None else str(data["certificate"]),
+            about=None if data["about"] is None else str(data["about"])[:MOST_DIGITS],
         )
     except (KeyError, TypeError, ValueError, RecursionError, OverflowError, ZeroDivisionError) as error:
         raise InputError(f"not a verdict: {type(error).__name__}") from None

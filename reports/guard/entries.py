@@ -12,6 +12,8 @@ from kappaguard.verify.verdict import Verdict, number
 def scope(verdict: Verdict) -> str:
     """What a verdict is about: for which n, f, dimension and arithmetic, and by which kind of evidence."""
     where = f"n = {verdict.n}, f = {verdict.f}"
+    if verdict.verdict == "proved" and verdict.about is not None:
+        return f"{where}, {verdict.about}"
     if verdict.verdict == "proved":
         return f"{where}, every dimension, exact arithmetic, by a certificate or a cited proof"
     if verdict.verdict == "refuted":
@@ -39,7 +41,8 @@ def entry(verdict: Verdict) -> dict[str, Any]:
         "verdict": verdict.verdict,
         "reason": printable(verdict.reason),
         "trouble": None if verdict.trouble is None else printable(verdict.trouble),
-        "scope": scope(verdict),
+        "scope": printable(scope(verdict)),
+        "traced": None if verdict.traced is None else printable(verdict.traced),
         "witness": verdict.path,
         "unsaved": None if verdict.unsaved is None else printable(verdict.unsaved),
         "fixed": list(verdict.fixed),

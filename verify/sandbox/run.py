@@ -13,6 +13,8 @@ from kappaguard.rules.checks import shown
 from kappaguard.rules.errors import InputError
 from kappaguard.rules.witness import Witness
 from kappaguard.search.result import KappaResult
+from kappaguard.verify.certified.rejected import Rejected
+from kappaguard.verify.checker import check
 from kappaguard.verify.claimed import claimed
 from kappaguard.verify.inquiry import Inquiry, Known, conduct
 from kappaguard.verify.replay import Replay
@@ -120,9 +122,8 @@ def inquire_apart(inquiry: Inquiry, known: Known = (), limits: Limits = Limits()
             trouble = trouble or f"the process of the rule left {error}"
     verdict = replace(verdict, n=inquiry.n, f=inquiry.f, claim=stated.expression, bound=stated.bound)
     if ":" in str(inquiry.rule):
-        verdict = replace(verdict, rule=str(inquiry.rule), upper=None)
-        if verdict.verdict == "proved":
-            trouble = "the process of the rule claims a proof, which somebody else's code cannot have"
+        verdict, doubt = _proof_again(replace(verdict, rule=str(inquiry.rule)))
+        trouble = trouble or doubt
     if verdict.verdict == "refuted" and not (verdict.witness is not None and verdict.lower > verdict.bound):
         trouble = trouble or "the process of the rule claims a refutation without a witness"
         verdict = blank
@@ -136,6 +137,23 @@ def inquire_apart(inquiry: Inquiry, known: Known = (), limits: Limits = Limits()
     effort = verdict.effort if report.text is not None else replace(verdict.effort, seconds=report.seconds)
     findings = (*verdict.findings, *conduct(report.printed, report.forks))
     return replace(verdict, trouble=trouble, failure=report.failure, findings=findings, effort=effort)
+
+
+def _proof_again(verdict: Verdict) -> tuple[Verdict, str | None]:
+    """An upper bound of a process that ran somebody's code is worth its certificate, which is checked here."""
+    upper = None
+    if verdict.certificate is not None:
+        try:
+            seen = check(verdict.certificate)
+            if (seen.n, seen.f) == (verdict.n, verdict.f):
+                upper = seen.upper
+        except Rejected:
+            pass
+    if verdict.verdict == "proved" and (upper is None or upper > verdict.bound):
+        return replace(
+            verdict, upper=None
+        ), "the process of the rule claims a proof, and its certificate proves nothing"
+    return replace(verdict, upper=upper, certificate=None if upper is None else verdict.certificate), None
 
 
 UNFINISHED = "the check was not finished"

@@ -102,10 +102,22 @@ def _search(data: dict[str, Any], begin: Begin, _: Keep) -> str:
     return found_to_json(search(data["rule"], data["n"], data["f"], **options))
 
 
+def _trace(data: dict[str, Any], begin: Begin, _: Keep) -> str:
+    from kappaguard.rules.recipe.trace.refusal import Untraceable
+    from kappaguard.verify.traced import refused_text, to_text, trace_here
+
+    begin("the trace")
+    try:
+        return to_text(trace_here(data["rule"], data["n"], data["f"]))
+    except Untraceable as refused:
+        return refused_text(refused)
+
+
 TASKS: dict[str, Callable[[dict[str, Any], Begin, Keep], str]] = {
     "inquire": _inquire,
     "replay": _replay,
     "search": _search,
+    "trace": _trace,
 }
 
 

@@ -115,7 +115,7 @@ class Chosen:
         if axis not in (0, -self.rows.ndim) and self.rows.ndim > 1:
             refuse("what a mask chose is reduced along another axis than the first")
 
-    def __len__(self) -> int:
+    def __len__(self) -> int:  # noqa: PLE0303
         refuse("how many a mask chooses depends on the input", "sort, and take a fixed number")
 
     @property
@@ -193,11 +193,11 @@ class SymbolicArray(np.ndarray):
         """A copy: numbers are exact here."""
         return self.copy()
 
-    def sort(self, axis: int = -1, **options: Any) -> None:
+    def sort(self, axis: int = -1, **options: Any) -> None:  # type: ignore[override]
         """Sort in place."""
         self[...] = _summary(np.sort)(self, axis, **options)
 
-    def partition(self, kth: Any, axis: int = -1, **options: Any) -> None:
+    def partition(self, kth: Any, axis: int = -1, **options: Any) -> None:  # type: ignore[override]
         """Partition in place."""
         self[...] = _summary(np.partition)(self, kth, axis, **options)
 
@@ -235,12 +235,17 @@ for _function, _name in (
     setattr(SymbolicArray, _name, _method(_function))
 
 
+def is_object(array: Any) -> bool:
+    """Whether an array holds objects, whatever it says about itself."""
+    return bool(np.ndarray.dtype.__get__(array).kind == "O")
+
+
 def has_symbols(value: Any) -> bool:
     """Whether an index is, or has in it, something that depends on the input."""
     if isinstance(value, Place | Condition | Expression):
         return True
     if isinstance(value, np.ndarray):
-        return np.ndarray.dtype.__get__(value) == object and any(has_symbols(each) for each in value.flat)
+        return is_object(value) and any(has_symbols(each) for each in value.flat)
     return isinstance(value, list | tuple) and any(has_symbols(each) for each in value)
 
 
@@ -299,7 +304,7 @@ def symbols_in(*values: Any) -> Symbols | None:
     for value in values:
         if isinstance(value, Expression | Condition | Place):
             return value.symbols
-        if isinstance(value, np.ndarray) and np.ndarray.dtype.__get__(value) != object:
+        if isinstance(value, np.ndarray) and not is_object(value):
             continue
         if isinstance(value, np.ndarray | list | tuple):
             found = symbols_in(*(value.flat if isinstance(value, np.ndarray) else value))
@@ -413,7 +418,7 @@ def apply_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[
     if out is None:
         return found
     target = out[0]
-    if np.ndarray.dtype.__get__(target) != object:
+    if not is_object(target):
         refuse("the result is written into an array of plain floats")
     plain(target)[...] = plain(found)
     return target
@@ -423,4 +428,6 @@ def _operand(value: Any) -> Any:
     """For arithmetic: conditions count as 0 and 1."""
     if isinstance(value, Condition):
         return value
-    return plain(value) if isinstance(value, np.ndarray) else _as_object(value) if isinstance(value, Expression) else value
+    return (
+        plain(value) if isinstance(value, np.ndarray) else _as_object(value) if isinstance(value, Expression) else value
+    )

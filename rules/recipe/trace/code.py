@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import inspect
 import os
 import warnings
 from dataclasses import dataclass, fields, is_dataclass
@@ -128,9 +127,7 @@ def targets_of(run: Any, n: int) -> list[Any]:
                 pending.append(make(n))
         elif isinstance(each, list | tuple):
             pending += each
-        elif callable(each) and not isinstance(each, type):
-            found.append(each)
-        elif hasattr(each, "aggregate_vectors"):
+        elif (callable(each) and not isinstance(each, type)) or hasattr(each, "aggregate_vectors"):
             found.append(each)
     return found
 

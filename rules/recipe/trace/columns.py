@@ -36,7 +36,10 @@ def column_recipe(reader: Reader, output: Vector) -> Recipe:
         renamed = Renaming(reader, table).expression(reader.unnamed(output[k]))
         require(renamed.key == first.key)
     names = [row[0] for row in base]
-    for table in (dict(zip(names, (names[1], names[0], *names[2:]), strict=True)), dict(zip(names, (*names[1:], names[0]), strict=True))):
+    for table in (
+        dict(zip(names, (names[1], names[0], *names[2:]), strict=True)),
+        dict(zip(names, (*names[1:], names[0]), strict=True)),
+    ):
         if Renaming(reader, table).expression(first).key != first.key:
             raise Untraceable(UNLIKE, "a rule must not depend on the order of its inputs")
     evaluation = Evaluation(reader, names)
@@ -250,7 +253,11 @@ class Evaluation:
         if kind == "not":
             return not self._holds(left)
         if kind in ("and", "or"):
-            return (self._holds(left) and self._holds(right)) if kind == "and" else (self._holds(left) or self._holds(right))
+            return (
+                (self._holds(left) and self._holds(right))
+                if kind == "and"
+                else (self._holds(left) or self._holds(right))
+            )
         gap = _minus(self.value(self.reader.expression(right)), self.value(self.reader.expression(left)))
         if kind == "<=" and self._never_negative(gap):
             return True
@@ -274,7 +281,9 @@ class Evaluation:
         if _degree(value) > 1:
             return False
         if () in value:
-            raise Untraceable("values are compared with a constant", "a rule must not depend on the scale or the origin")
+            raise Untraceable(
+                "values are compared with a constant", "a rule must not depend on the scale or the origin"
+            )
         total = Fraction(0)
         for place in range(self.reader.n - 1, -1, -1):
             total += value.get((place,), Fraction(0))
@@ -286,7 +295,7 @@ class Evaluation:
 
 
 def _near_centre(reader: Reader, evaluation: Evaluation, output: Expression, names: list[int]) -> NearCentre:
-    """The mean of the values nearest to a centre: ranks by |x_i - c| or its square, c a combination of sorted values."""
+    """The mean of the values nearest to a centre c, a combination of sorted values: ranks by (x_i - c)^2."""
     terms = reader.linear(output)
     families = {description[1] for description in terms}
     require(all(description[0] == "at" for description in terms) and len(families) == 1)
@@ -352,10 +361,12 @@ def _root(value: Polynomial) -> Polynomial:
         top, bottom = value[first].as_integer_ratio()
         if isqrt(top) ** 2 == top and isqrt(bottom) ** 2 == bottom:
             lead = Fraction(isqrt(top), isqrt(bottom))
-            found = {(first[0],): lead}
+            found: Polynomial = {(first[0],): lead}
             for key, coefficient in value.items():
                 if len(key) == 2 and key[0] == first[0] and key[1] != first[0]:
                     found[(key[1],)] = coefficient / (2 * lead)
             if not _minus(_product(found, found), value):
                 return found
-    raise Untraceable("a root that is not an absolute value", "its order or its square can be used, not the root itself")
+    raise Untraceable(
+        "a root that is not an absolute value", "its order or its square can be used, not the root itself"
+    )

@@ -21,7 +21,7 @@ from kappaguard.rules.recipe.trace.refusal import Untraceable
 
 Floats = NDArray[np.float64]
 SEED = 20231
-GENERIC, EQUAL = 40, 15
+GENERIC, EQUAL = 20, 10
 """Inputs per dimension, without and with many equal values."""
 CHANGES = 60
 """Small changes that are tried where the tie was broken otherwise."""

@@ -237,7 +237,9 @@ class Expression:
         whole = Expression(self.symbols, inner, self.denominator)._scaled(self.denominator, first)
         if first < 0:
             whole = Expression(self.symbols, {m: -v for m, v in whole.terms.items()}, -whole.denominator)
-        found = {(self.symbols.atom("alias", whole.key),): first, **({(): rest} if rest else {})}
+        found: dict[Monomial, int] = {(self.symbols.atom("alias", whole.key),): first}
+        if rest:
+            found[()] = rest
         return Expression(self.symbols, found, self.denominator)
 
     def __truediv__(self, other: Any) -> Any:
@@ -317,7 +319,7 @@ class Expression:
         found = compare(self, other, "==")
         return ~found if isinstance(found, Condition) else not found
 
-    def __bool__(self) -> bool:
+    def __bool__(self) -> bool:  # noqa: PLE0304
         refuse("a value of the input is used as true or false")
 
     def __float__(self) -> float:
@@ -448,7 +450,8 @@ def _simplified(monomial: Monomial, symbols: Symbols) -> Expression | None:
             continue
         others = Expression(symbols, {monomial[:place] + monomial[place + 2 :]: 1})
         inner = of_key(symbols, symbols.atoms[left][1]) if kind == "root" else Expression(symbols, {(left,): 1})
-        return inner * others
+        found: Expression = inner * others
+        return found
     return None
 
 
@@ -527,7 +530,7 @@ def _under_root(expression: Expression) -> Expression | None:
     if description[0] != "root":
         return None
     factor = Fraction(value, expression.denominator)
-    return of_key(expression.symbols, description[1]) * (factor * factor)
+    return of_key(expression.symbols, description[1])._scaled(*(factor * factor).as_integer_ratio())
 
 
 def least(members: tuple[int, ...], rank: Rank, rooted: bool, symbols: Symbols) -> Any:

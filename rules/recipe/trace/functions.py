@@ -171,7 +171,9 @@ def _over_axes(function: Callable[[list[Any], Symbols], Any], array: Any, axis: 
 
 
 @summary(np.median)
-def _median(a: Any, axis: int | None = None, out: Any = None, overwrite_input: Any = False, keepdims: Any = False) -> Any:
+def _median(
+    a: Any, axis: int | None = None, out: Any = None, overwrite_input: Any = False, keepdims: Any = False
+) -> Any:
     def middle(values: list[Any], symbols: Symbols) -> Any:
         n = len(values)
         low, high = _values(values, symbols, [(n - 1) // 2, n // 2])
@@ -181,7 +183,9 @@ def _median(a: Any, axis: int | None = None, out: Any = None, overwrite_input: A
 
 
 def _quantile_of(percent: int) -> Callable[..., Any]:
-    def quantile(a: Any, q: Any, axis: int | None = None, *_: Any, method: str = "linear", keepdims: Any = False, **__: Any) -> Any:
+    def quantile(
+        a: Any, q: Any, axis: int | None = None, *_: Any, method: str = "linear", keepdims: Any = False, **__: Any
+    ) -> Any:
         if method != "linear":
             refuse(f"a quantile by the method {method}", "the method linear is known")
 
@@ -271,9 +275,8 @@ def _delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
     array = arrays(arr)
     if not has_symbols(obj):
         return symbolic(np.delete(plain(array), obj, axis))
-    if axis is None or axis % array.ndim != 0:
-        if array.ndim > 1:
-            refuse("an entry whose place depends on the input is deleted along another axis than the first")
+    if (axis is None or axis % array.ndim != 0) and array.ndim > 1:
+        refuse("an entry whose place depends on the input is deleted along another axis than the first")
     if isinstance(obj, np.ndarray | list) and len(obj) == 1:
         obj = flat(obj)[0]
     if not isinstance(obj, Place) or not isinstance(obj.rank, int) or obj.values != tuple(range(len(array))):
@@ -282,9 +285,7 @@ def _delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
     values = plain(array)
     found = np.empty((len(values) - 1, *values.shape[1:]), dtype=object)
     for where in np.ndindex(values.shape[1:]):
-        pairs = sorted(
-            (member, values[(place, *where)].key) for place, member in enumerate(obj.members) if member >= 0
-        )
+        pairs = sorted((member, values[(place, *where)].key) for place, member in enumerate(obj.members) if member >= 0)
         aligned = tuple(member for member, _ in pairs), tuple(key for _, key in pairs)
         for place in range(len(values) - 1):
             number = symbols.atom("rest", aligned[0], obj.rank, place, aligned[1])
@@ -313,7 +314,9 @@ def _average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fal
 
 
 @summary(np.var)
-def _var(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: int = 0, keepdims: Any = False, **_: Any) -> Any:
+def _var(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: int = 0, keepdims: Any = False, **_: Any
+) -> Any:
     array = arrays(a)
     size = array.size if axis is None else array.shape[axis]
     total = array.sum(axis=axis, keepdims=keepdims)
@@ -345,7 +348,9 @@ def _all(a: Any, *_: Any, **__: Any) -> Any:
 
 @summary(np.count_nonzero)
 def _count(a: Any, axis: Any = None, **_: Any) -> Any:
-    return entrywise(lambda value: value.indicator() if isinstance(value, Condition) else int(bool(value)), a).sum(axis=axis)
+    return entrywise(lambda value: value.indicator() if isinstance(value, Condition) else int(bool(value)), a).sum(
+        axis=axis
+    )
 
 
 @summary(np.round, np.around)

@@ -57,11 +57,15 @@ class Reader:
         terms = {m: v for m, v in expression.terms.items() if not self._is_open(m)}
         found = Expression(self.symbols, terms, expression.denominator)
         for (kind, members, (low, high), *rest), coefficients in opened.items():
-            if set(coefficients) != set(range(high - low)) or len(set(coefficients.values())) > 1 or high > len(members):
+            if (
+                set(coefficients) != set(range(high - low))
+                or len(set(coefficients.values())) > 1
+                or high > len(members)
+            ):
                 raise Untraceable(OPEN, OPEN_HINT)
-            value = Fraction(next(iter(coefficients.values())), expression.denominator)
+            factor = next(iter(coefficients.values()))
             for rank in range(low, high):
-                found = found + atom(self.symbols, kind, members, rank, *rest)._scaled(*value.as_integer_ratio())
+                found = found + atom(self.symbols, kind, members, rank, *rest)._scaled(factor, expression.denominator)
         return found
 
     def _is_open(self, monomial: tuple[int, ...]) -> bool:
@@ -124,6 +128,8 @@ class Reader:
         factor = (scores[0] - scores[1]).coefficients().get(monomial, Fraction(0)) / value
         require(factor != 0)
         numerator, denominator = factor.as_integer_ratio()
-        rest = {(score - each._scaled(numerator, denominator)).key for score, each in zip(scores, expected, strict=True)}
+        rest = {
+            (score - each._scaled(numerator, denominator)).key for score, each in zip(scores, expected, strict=True)
+        }
         require(len(rest) == 1)
         return 1 if factor > 0 else -1

@@ -84,7 +84,7 @@ class Helper:
     @staticmethod
     def get(container: Any, key: Any) -> Any:
         """``container[key]``."""
-        if isinstance(key, Place) and not isinstance(container, np.ndarray):
+        if isinstance(key, Place) and isinstance(container, list | tuple):
             return standing(key, [container[value] for value in key.values])
         return container[key]
 
@@ -303,7 +303,9 @@ class _Rewrite(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> Any:
         self.generic_visit(node)
         if isinstance(node.func, ast.Name | ast.Attribute) and self.inside:
-            node.func = self._call(node.func, "replaced", node.func)
+            return ast.copy_location(
+                ast.Call(self._call(node.func, "replaced", node.func), node.args, node.keywords), node
+            )
         return node
 
     def _call(self, node: ast.AST, word: str, *args: ast.expr) -> ast.Call:
@@ -346,10 +348,8 @@ def _assigned(statements: list[ast.stmt]) -> list[str] | None:
                 continue
             case ast.Assign(targets=targets):
                 found = targets
-            case ast.AugAssign(target=target) | ast.AnnAssign(target=target):
-                found = [target]
-            case ast.If() | ast.Expr():
-                return None
+            case ast.AugAssign() | ast.AnnAssign():
+                found = [statement.target]
             case _:
                 return None
         for target in found:

@@ -61,7 +61,13 @@ def outputs(call: Callable[[Any], Any], targets: list[Any], n: int, d: int) -> t
 
 
 def _explored(
-    call: Callable[[Any], Any], targets: list[Any], symbols: Symbols, n: int, d: int, prescribed: list[bool], done: int = 0
+    call: Callable[[Any], Any],
+    targets: list[Any],
+    symbols: Symbols,
+    n: int,
+    d: int,
+    prescribed: list[bool],
+    done: int = 0,
 ) -> tuple[list[Any], int]:
     """The output where the first decisions are prescribed, merged over all that follow."""
     if done >= MOST_PATHS:
@@ -92,6 +98,8 @@ def entries(symbols: Symbols, n: int, d: int) -> Any:
 
 
 def _vector(output: Any, d: int) -> list[Any]:
+    if not isinstance(output, np.ndarray) and isinstance(getattr(output, "array", None), np.ndarray):
+        output = output.array
     if isinstance(output, Place):
         output = standing(output, list(output.values))
     values = plain(stacked(output) if isinstance(output, list | tuple) else output)
@@ -107,7 +115,9 @@ def _wrapped(function: Any, meaning: Callable[..., Any]) -> Callable[..., Any]:
 
     def call(*args: Any, **options: Any) -> Any:
         if any(not isinstance(each, np.ndarray) and has_symbols(each) for each in args[:2]):
-            args = tuple(arrays(each) if isinstance(each, list | tuple) and has_symbols(each) else each for each in args)
+            args = tuple(
+                arrays(each) if isinstance(each, list | tuple) and has_symbols(each) else each for each in args
+            )
             return meaning(*args, **options)
         if any(has_symbols(each) for each in (*args[:2], *options.values())):
             return meaning(*args, **options)
@@ -154,15 +164,14 @@ def _summing(function: Any) -> Callable[..., Any]:
 
 def stand_ins() -> dict[Any, Callable[..., Any]]:
     """Our versions of functions that would not ask an array's class what to do, or are handed lists."""
-    import scipy.spatial.distance as distance
+    from scipy.spatial import distance
 
-    table: dict[Any, Callable[..., Any]] = {function: _wrapped(function, meaning) for function, meaning in SUMMARIES.items()}
-    for function in (np.array, np.asarray, np.asanyarray, np.ascontiguousarray):
-        table[function] = _making(function)
-    for function in (np.zeros, np.empty, np.ones, np.full):
-        table[function] = _filling(function)
-    for function in (np.mean, np.sum, np.dot):
-        table[function] = _summing(function)
+    table: dict[Any, Callable[..., Any]] = {
+        function: _wrapped(function, meaning) for function, meaning in SUMMARIES.items()
+    }
+    table |= {making: _making(making) for making in (np.array, np.asarray, np.asanyarray, np.ascontiguousarray)}
+    table |= {filling: _filling(filling) for filling in (np.zeros, np.empty, np.ones, np.full)}
+    table |= {summing: _summing(summing) for summing in (np.mean, np.sum, np.dot)}
     for name in ("cdist", "pdist", "squareform"):
         table[getattr(distance, name)] = _wrapped(getattr(distance, name), getattr(functions, name))
     return table

@@ -1,8 +1,8 @@
 """From the output's expressions to the recipe of a selection rule.
 
-The output is followed backwards: it is a mean of what stands at certain ranks; the ranks are those of scores; the scores
-and the vectors that stand beside them are those of a pool; the pool is the inputs, or their mixed means, or what an
-earlier selection left. Every step is compared with what the recipe says, expression for expression; up to a positive
+The output is followed backwards: it is a mean of what stands at certain ranks; the ranks are those of scores; the
+scores and the vectors that stand beside them are those of a pool; the pool is the inputs, or their mixed means, or what
+an earlier selection left. Every step is compared with what the recipe says, expression for expression; up to a positive
 factor, and up to one and the same addend, for scores.
 """
 
@@ -70,7 +70,8 @@ def _grouped(reader: Reader, columns: list[dict[Atom, Fraction]]) -> dict[Member
             for row, key in zip(rows, beside, strict=True):
                 row[k] = row[k] + reader.expression(key)._scaled(*coefficient.as_integer_ratio())
     return {
-        members: {rank: [tuple(row) for row in rows] for rank, rows in ranks.items()} for members, ranks in found.items()
+        members: {rank: [tuple(row) for row in rows] for rank, rows in ranks.items()}
+        for members, ranks in found.items()
     }
 
 
@@ -108,7 +109,9 @@ def _many_selections(reader: Reader, groups: dict[Members, dict[int, list[Vector
         vectors = tuple(tuple(each._scaled(len(groups), 1) for each in row) for row in rows)
         pool = pool_of(reader, vectors)
         score, sign = score_of(reader, members, pool)
-        found.append((len(pool.rounds), members, rank, pool, Round(score, 1, greatest=not _end({rank}, len(members), sign))))
+        found.append(
+            (len(pool.rounds), members, rank, pool, Round(score, 1, greatest=not _end({rank}, len(members), sign)))
+        )
     found.sort(key=lambda each: each[0])
     _, _, _, pool, last = found[-1]
     kept = {(members, rank): one for _, members, rank, _, one in found[:-1]}
@@ -341,9 +344,7 @@ def _subset(reader: Reader, members: Members, vectors: tuple[Vector, ...], least
         subsets.append(inside)
     require(len(set(subsets)) == len(subsets))
     scores = [reader.expression(member) for member in members]
-    pairs = {
-        (a, b): reader.distance(base.vectors[a], base.vectors[b]) for a, b in combinations(range(reader.n), 2)
-    }
+    pairs = {(a, b): reader.distance(base.vectors[a], base.vectors[b]) for a, b in combinations(range(reader.n), 2)}
     zero = constant(0, reader.symbols).key
     if all(score.single("least") is not None for score in scores):
         for score, inside in zip(scores, subsets, strict=True):

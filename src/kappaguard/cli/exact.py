@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def exact(
     rule: Annotated[
-        str, typer.Argument(metavar="RULE", help="A rule with a recipe: built in, nnm in front of one, or a JSON file.")
+        str, typer.Argument(metavar="RULE", help="A rule: built in, code to be traced, or a recipe as a JSON file.")
     ],
     n: Annotated[int, typer.Option("-n", help="The number of vectors.", show_default=False)],
     f: Annotated[int, typer.Option("-f", help="The number of Byzantine ones.", show_default=False)],
@@ -68,6 +68,7 @@ def _json(result: KappaResult, paths: dict[str, Path | None]) -> str:
         verdict=result.status.value,
         certificate=None if paths["certificate"] is None else str(paths["certificate"]),
         proof=result.proof,
+        scope=result.scope or f"{result.rule}, exact arithmetic, all d",
         programs=result.stats.programs,
     )
 
@@ -84,6 +85,7 @@ def _text(result: KappaResult, paths: dict[str, Path | None]) -> str:
         "kappa* >=": f"{outward(result.lower, up=False)}   {paths['witness']}",
         "kappa* <=": upper,
         "status": result.status.value,
+        **({} if result.scope is None else {"scope": result.scope}),
         "cost": f"{result.stats.seconds:.2f} s, {result.stats.programs} cone programs",
     }
     return "\n".join(f"{key:<10} {value}" for key, value in lines.items())

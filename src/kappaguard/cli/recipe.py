@@ -9,7 +9,7 @@ import typer
 
 def recipe(
     rule: Annotated[
-        str, typer.Argument(metavar="RULE", help="A built-in rule, nnm in front of one, or a recipe as a JSON file.")
+        str, typer.Argument(metavar="RULE", help="A rule: built in, code to be traced, or a recipe as a JSON file.")
     ],
     n: Annotated[int, typer.Option("-n", help="The number of vectors.", show_default=False)],
     f: Annotated[int, typer.Option("-f", help="The number of Byzantine ones.", show_default=False)],
@@ -19,13 +19,37 @@ def recipe(
     from kappaguard.rules.base import Rule
     from kappaguard.rules.checks import require_count
     from kappaguard.rules.errors import InputError
+    from kappaguard.rules.names import is_recipe
     from kappaguard.rules.names import rule as rule_named
     from kappaguard.rules.recipe.text import describe, to_json
 
     require_count(n, 1, "recipe: n")
     require_count(f, 0, "recipe: f")
+    if ":" in rule and not is_recipe(rule):
+        typer.echo(_traced(rule, n, f, as_json))
+        return
     built = rule_named(rule, f=f)
     found = built.recipe(n) if isinstance(built, Rule) else None
     if found is None:
-        raise InputError(f"{rule} has no recipe: rules that iterate, and code of one's own, have none yet")
+        raise InputError(f"{rule} has no recipe: it is no selection, and not coordinate-wise")
     typer.echo(to_json(found) if as_json else "\n".join(describe(found)))
+
+
+def _traced(rule: str, n: int, f: int, as_json: bool) -> str:
+    """The recipe that is traced from code, in a process of its own."""
+    from kappaguard.rules.recipe.naming import builtin
+    from kappaguard.rules.recipe.text import describe, to_json
+    from kappaguard.verify.sandbox.tracing import traced
+
+    found = traced(rule, n, f)
+    if as_json:
+        return to_json(found.recipe)
+    known = builtin(found.recipe, f)
+    lines = describe(found.recipe)
+    if known is not None:
+        lines.append(f"which is the recipe of {known.label}")
+    if found.dimension is not None:
+        lines.append(f"in dimension {found.dimension} only: in more dimensions the code does something else")
+    seen = found.comparison
+    lines.append(f"traced from {rule}; code and recipe agree on {seen.inputs} inputs, {seen.ties} of them by a tie")
+    return "\n".join(lines)
