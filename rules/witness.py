@@ -34,6 +34,7 @@ MOST_VECTORS = 10_000
 MOST_ENTRIES = 200_000
 MOST_BOUND_DIGITS = 2_000
 BITS_OF_A_DIGIT = 3.32
+MOST_RECIPE = 1_000_000
 MOST_CHARACTERS = 1_000
 MOST_NOTE = 10_000
 
@@ -156,7 +157,8 @@ def from_json(text: str) -> Witness:
 
 
 def _check(witness: Witness) -> None:
-    for name, limit in (("rule", MOST_CHARACTERS), ("criterion", 100), ("found_by", MOST_NOTE), ("note", MOST_NOTE)):
+    longest = MOST_RECIPE if str(witness.rule).startswith("{") else MOST_CHARACTERS
+    for name, limit in (("rule", longest), ("criterion", 100), ("found_by", MOST_NOTE), ("note", MOST_NOTE)):
         value = getattr(witness, name)
         if not isinstance(value, str) or len(value) > limit:
             raise InputError(f"{name!r} must be a text of at most {limit} characters")

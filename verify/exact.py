@@ -18,11 +18,11 @@ from kappaguard.rules.checks import require_count
 from kappaguard.rules.errors import InputError
 from kappaguard.rules.names import is_recipe, parse, written
 from kappaguard.rules.pipeline import Pipeline
-from kappaguard.rules.recipe.recipe import Recipe
+from kappaguard.rules.recipe.recipe import Pieces, Recipe
 from kappaguard.rules.recipe.rule import RecipeRule
 from kappaguard.rules.recipe.text import to_data
 from kappaguard.rules.witness import Witness
-from kappaguard.search.exact import coordinates, gm
+from kappaguard.search.exact import coordinates, gm, pieces
 from kappaguard.search.exact.branch import Limits, Search
 from kappaguard.search.exact.certificate import certify
 from kappaguard.search.exact.known import known_inputs
@@ -249,7 +249,21 @@ def _without_recipe(seen: _Seen, label: str) -> Upper:
     return Upper(None)
 
 
+def _by_pieces(seen: _Seen, recipe: Recipe, label: str) -> Upper:
+    for x, honest in pieces.worst_pieces(recipe, seen.f):
+        seen.judge((x, honest, "exact program"))
+        if seen.best.lower == math.inf:
+            return Upper(None)
+    found = pieces.certified_pieces(recipe, seen.f)
+    if found is None:
+        return Upper(None)
+    text = json.dumps(_certificate(recipe, label, seen.f, found[0]) | {"nodes": found[1]})
+    return Upper(check(text).upper, text)
+
+
 def _by_coordinates(seen: _Seen, recipe: Recipe, label: str) -> Upper:
+    if isinstance(recipe.choice, Pieces):
+        return Upper(None) if recipe.mixing else _by_pieces(seen, recipe, label)
     if not coordinates.applies(recipe, seen.f):
         return Upper(None)
     upper, cells = coordinates.certified_cells(recipe, seen.f)

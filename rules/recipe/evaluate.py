@@ -10,10 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kappaguard.rules.recipe.recipe import (
+    Fork,
     MeanDistance,
     NearCentre,
     NearestSum,
+    Nowhere,
     OrderStatistics,
+    Pieces,
     PivotDistance,
     Recipe,
     Round,
@@ -33,6 +36,8 @@ def evaluate(recipe: Recipe, x: Vectors) -> Vectors:
             return np.array([_combination(sorted(column), weights) for column in x.T])
         case NearCentre(weights, count):
             return np.array([_near(sorted(column), weights, count) for column in x.T])
+        case Pieces(nodes):
+            return np.array([_piece(sorted(column), nodes) for column in x.T])
     return _mean([x[i] for i in chosen(recipe, x)])
 
 
@@ -91,6 +96,16 @@ def _mean(vectors: list[Vectors]) -> Vectors:
 def _combination(values: list[Any], weights: Any) -> Any:
     exact = not isinstance(values[0], float)
     return sum(value * (weight if exact else float(weight)) for value, weight in zip(values, weights, strict=True))
+
+
+def _piece(values: list[Any], nodes: tuple[Fork | OrderStatistics | Nowhere, ...]) -> Any:
+    node = nodes[0]
+    while isinstance(node, Fork):
+        value = _combination(values, node.form)
+        node = nodes[node.holds if value > 0 or (value == 0 and not node.strict) else node.fails]
+    if isinstance(node, Nowhere):
+        raise AssertionError("an input went where no input goes")
+    return _combination(values, node.weights)
 
 
 def _near(values: list[Any], weights: Any, count: int) -> Any:

@@ -9,6 +9,7 @@ or, coordinate by coordinate and after the same layers of mixing,
 
     OrderStatistics   a weight for every place in the sorted values
     NearCentre        the mean of the ``count`` values nearest to such a centre
+    Pieces            such weights that depend on signs of combinations of the sorted values
 
 Scores are squared distances or sums of them, so that every comparison is linear in the Gram matrix of the inputs as
 soon as the earlier decisions are known. Ties go to the lower index (``NearCentre``: to the smaller value; ``Subset``:
@@ -22,6 +23,8 @@ from fractions import Fraction
 from typing import Literal
 
 from kappaguard.rules.errors import InputError
+
+MOST_NODES = 10_000
 
 
 @dataclass(frozen=True)
@@ -91,7 +94,42 @@ class NearCentre:
     count: int
 
 
-Choice = Rounds | Subset | OrderStatistics | NearCentre
+@dataclass(frozen=True)
+class Fork:
+    """Which way: whether the sorted values times ``form`` are > 0 (``strict``) or >= 0. Then on at that node."""
+
+    form: tuple[Fraction, ...]
+    strict: bool
+    holds: int
+    fails: int
+
+
+@dataclass(frozen=True)
+class Nowhere:
+    """The end of a way that no input goes."""
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """Per coordinate, from node 0 on along the forks to the weights that apply."""
+
+    nodes: tuple[Fork | OrderStatistics | Nowhere, ...]
+
+    def ways(self) -> list[tuple[tuple[tuple[Fork, bool], ...], OrderStatistics | Nowhere]]:
+        """Every way from node 0 to its end: the forks and which side was taken."""
+        found = []
+        pending: list[tuple[int, tuple[tuple[Fork, bool], ...]]] = [(0, ())]
+        while pending:
+            place, taken = pending.pop()
+            node = self.nodes[place]
+            if isinstance(node, Fork):
+                pending += [(node.fails, (*taken, (node, False))), (node.holds, (*taken, (node, True)))]
+            else:
+                found.append((taken, node))
+        return found
+
+
+Choice = Rounds | Subset | OrderStatistics | NearCentre | Pieces
 
 
 @dataclass(frozen=True)
@@ -109,7 +147,7 @@ class Recipe:
     @property
     def coordinatewise(self) -> bool:
         """Whether what follows the mixing works coordinate by coordinate."""
-        return isinstance(self.choice, OrderStatistics | NearCentre)
+        return isinstance(self.choice, OrderStatistics | NearCentre | Pieces)
 
 
 def _check(recipe: Recipe) -> None:
@@ -137,8 +175,32 @@ def _check(recipe: Recipe) -> None:
         case NearCentre(weights, count):
             _check_weights(weights, n)
             _require(_is_count(count, 1) and count <= n, f"1 to n = {n} values are near a centre, got {count!r}")
+        case Pieces(nodes):
+            _require(0 < len(nodes) <= MOST_NODES, f"pieces have 1 to {MOST_NODES} nodes, got {len(nodes)}")
+            for place, node in enumerate(nodes):
+                _check_node(node, place, len(nodes), n)
         case _:
             raise InputError(f"a recipe chooses by rounds, subset or order, not by {type(choice).__name__}")
+
+
+def _check_node(node: object, place: int, size: int, n: int) -> None:
+    match node:
+        case Fork(form, strict, holds, fails):
+            _require(isinstance(strict, bool), "a fork is strict or not")
+            _require(
+                all(_is_count(child, place + 1) and child < size for child in (holds, fails)),
+                "a fork leads to later nodes",
+            )
+            _require(
+                len(form) == n and all(isinstance(each, Fraction) for each in form), f"a form has n = {n} fractions"
+            )
+            _require(sum(form) == 0 and any(form), "a form has sum zero and is not zero")
+        case OrderStatistics(weights):
+            _check_weights(weights, n)
+        case Nowhere():
+            pass
+        case _:
+            raise InputError(f"a node of pieces is a fork or has weights, and is no {type(node).__name__}")
 
 
 def _check_round(each: Round, n: int, left: int) -> None:

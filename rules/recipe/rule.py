@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
 
@@ -19,7 +19,8 @@ from kappaguard.rules.base import Rule, Traits
 from kappaguard.rules.checks import reject_nan
 from kappaguard.rules.cloud import Cloud
 from kappaguard.rules.errors import InputError
-from kappaguard.rules.recipe.recipe import NearCentre, OrderStatistics, PivotDistance, Recipe, Rounds
+from kappaguard.rules.recipe.evaluate import evaluate
+from kappaguard.rules.recipe.recipe import NearCentre, OrderStatistics, Pieces, PivotDistance, Recipe, Rounds
 from kappaguard.rules.recipe.select import chosen_from, weights
 
 
@@ -102,6 +103,8 @@ def chosen_points(recipe: Recipe, cloud: Cloud) -> Array:
 def _per_coordinate(recipe: Recipe, x: Array) -> Array:
     """Order statistics, or the mean near a centre, along axis -2."""
     reject_nan(x)
+    if isinstance(recipe.choice, Pieces):
+        return _by_pieces(recipe, x)
     xp = namespace(x)
     values = xp.sort(x, axis=-2)
     if not isinstance(recipe.choice, NearCentre | OrderStatistics):
@@ -117,6 +120,16 @@ def _per_coordinate(recipe: Recipe, x: Array) -> Array:
     inside = (place >= first) & (place < first + count)
     zero = np.array(Fraction(0), dtype=object) if is_exact(x) else xp.zeros_like(values)
     return xp.sum(xp.where(inside, values, zero), axis=-2) / count
+
+
+def _by_pieces(recipe: Recipe, x: Array) -> Array:
+    """Column by column: each has its own way through the forks."""
+    xp = namespace(x)
+    rows = to_numpy(x)
+    batch, d = rows.shape[:-2], rows.shape[-1]
+    tables = rows.reshape(math.prod(batch), recipe.n, d)
+    found = np.array([evaluate(replace(recipe, mixing=()), table) for table in tables]).reshape(*batch, d)
+    return found if is_exact(x) else xp.asarray(found.astype(np.float64), device=device_of(x))
 
 
 def _weighted(values: Array, given: tuple[Fraction, ...]) -> Array:

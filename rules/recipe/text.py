@@ -8,10 +8,13 @@ from typing import Any
 
 from kappaguard.rules.errors import InputError
 from kappaguard.rules.recipe.recipe import (
+    Fork,
     MeanDistance,
     NearCentre,
     NearestSum,
+    Nowhere,
     OrderStatistics,
+    Pieces,
     PivotDistance,
     Recipe,
     Round,
@@ -41,7 +44,30 @@ def to_data(recipe: Recipe) -> dict[str, Any]:
             data["order"] = [str(weight) for weight in weights]
         case NearCentre(weights, count):
             data["near"] = {"centre": [str(weight) for weight in weights], "count": count}
+        case Pieces(nodes):
+            data["pieces"] = [_node_data(node) for node in nodes]
     return data
+
+
+def _node_data(node: Fork | OrderStatistics | Nowhere) -> dict[str, Any]:
+    match node:
+        case Fork(form, strict, holds, fails):
+            return {"form": [str(each) for each in form], "strict": strict, "holds": holds, "fails": fails}
+        case OrderStatistics(weights):
+            return {"order": [str(weight) for weight in weights]}
+        case Nowhere():
+            return {"nowhere": True}
+
+
+def _node(data: Any) -> Fork | OrderStatistics | Nowhere:
+    given = _object(data, "a node")
+    if set(given) == {"order"}:
+        return OrderStatistics(_weights(given["order"]))
+    if given == {"nowhere": True}:
+        return Nowhere()
+    fields = _fields(given, "a node", {"form", "strict", "holds", "fails"})
+    sides = _count(fields["holds"], "holds"), _count(fields["fails"], "fails")
+    return Fork(_weights(fields["form"]), fields["strict"], *sides)
 
 
 def to_json(recipe: Recipe) -> str:
@@ -62,9 +88,9 @@ def from_data(data: Any) -> Recipe:
     n = _count(given.pop("n", None), "n")
     mixing = tuple(_count(count, "mixing") for count in _list(given.pop("mixing", []), "mixing"))
     trusted = given.pop("trusted", None)
-    kinds = [kind for kind in ("rounds", "subset", "order", "near") if kind in given]
+    kinds = [kind for kind in ("rounds", "subset", "order", "near", "pieces") if kind in given]
     if len(kinds) != 1 or len(given) != 1:
-        raise InputError(f"a recipe has one of rounds, subset, order and near, and not {short(sorted(given))}")
+        raise InputError(f"a recipe has one of rounds, subset, order, near and pieces, and not {short(sorted(given))}")
     kind, value = kinds[0], given[kinds[0]]
     match kind:
         case "rounds":
@@ -74,6 +100,8 @@ def from_data(data: Any) -> Recipe:
             choice = Subset(_count(fields["size"], "size"), fields["least"])
         case "order":
             choice = OrderStatistics(_weights(value))
+        case "pieces":
+            choice = Pieces(tuple(_node(each) for each in _list(value, "pieces")))
         case _:
             fields = _fields(value, "near", {"centre", "count"})
             choice = NearCentre(_weights(fields["centre"]), _count(fields["count"], "count"))
@@ -95,6 +123,12 @@ def describe(recipe: Recipe) -> list[str]:
         case NearCentre(weights, count):
             lines.append(f"centre, per coordinate: {_told_weights(weights)}")
             lines.append(f"output, per coordinate: the mean of the {count} values nearest to the centre")
+        case Pieces(nodes) as choice:
+            ends = sum(isinstance(node, OrderStatistics) for node in nodes)
+            forks = sum(isinstance(node, Fork) for node in nodes)
+            lines.append(
+                f"output, per coordinate: one of {ends} combinations of the sorted values, by {forks} comparisons"
+            )
     return lines
 
 

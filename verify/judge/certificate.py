@@ -18,13 +18,14 @@ from fractions import Fraction
 from typing import Any
 
 from kappaguard.rules.errors import InputError
-from kappaguard.rules.recipe.recipe import Recipe
+from kappaguard.rules.recipe.recipe import Pieces, Recipe
 from kappaguard.rules.recipe.text import from_data
 from kappaguard.verify.certified.rejected import Rejected, demand
 from kappaguard.verify.judge.cases import covered
 from kappaguard.verify.judge.coordinates import check_cells
 from kappaguard.verify.judge.inequalities import Proof
 from kappaguard.verify.judge.numbers import number
+from kappaguard.verify.judge.pieces import check_pieces
 from kappaguard.verify.judge.situation import SHAPES, Fact, Situation, renamed
 
 SCHEMA = "kappaguard-certificate/2"
@@ -60,6 +61,8 @@ def check_tree(data: dict[str, Any]) -> tuple[Recipe, int, Fraction, int]:
     f, upper = data["f"], number(data["upper"])
     demand(type(f) is int and 0 <= 2 * f < recipe.n <= MOST_WORKERS, "n and f are out of range")
     demand(upper >= 0, "upper is negative")
+    if isinstance(recipe.choice, Pieces):
+        return recipe, f, upper, check_pieces(recipe, f, upper, data["nodes"])
     if recipe.coordinatewise:
         return recipe, f, upper, check_cells(recipe, f, upper, data["nodes"])
     nodes = data["nodes"]

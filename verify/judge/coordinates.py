@@ -47,12 +47,13 @@ def check_cells(recipe: Recipe, f: int, upper: Fraction, cells: Any) -> int:
             type(upwards) is bool and type(q) is int and (upwards, q) in needed, "not a cell, or one that came before"
         )
         needed.remove((upwards, q))
-        _check_runs(recipe, f, upper, upwards, q, cell["runs"])
+        check_runs(_bound(recipe, f, upwards, q), upper, cell["runs"])
     return len(cells)
 
 
-def _check_runs(recipe: Recipe, f: int, upper: Fraction, upwards: bool, q: int, runs: Any) -> None:
-    m = recipe.n - f
+def check_runs(weights: list[Fraction], upper: Fraction, runs: Any) -> None:
+    """Reject unless p, given as runs, proves that sum v_i h_i is small for the weights v and all h_1 >= ... >= h_m."""
+    m = len(weights)
     demand(isinstance(runs, list), "runs is not a list")
     given: list[tuple[int, Fraction]] = []
     for run in runs:
@@ -61,7 +62,7 @@ def _check_runs(recipe: Recipe, f: int, upper: Fraction, upwards: bool, q: int, 
     demand(sum(count for count, _ in given) == m, "p does not have m values")
     demand(sum(count * value for count, value in given) == 0, "p does not have sum zero")
     demand(all(left[1] >= right[1] for left, right in pairwise(given)), "p is not non-increasing")
-    bound = [(len(list(same)), weight) for weight, same in groupby(_bound(recipe, f, upwards, q))]
+    bound = [(len(list(same)), weight) for weight, same in groupby(weights)]
     demand(sum(count * value for count, value in bound) == 0, "the weights do not add up to zero")
     # between the ends of runs partial sums are linear
     mine, least = _partial_sums(given), _partial_sums(bound)

@@ -22,9 +22,11 @@ from kappaguard.rules.recipe.trace.selection import pool_of, whose
 
 Polynomial = dict[tuple[int, ...], Fraction]
 """Coefficients of products of sorted values."""
-DECIDED = "what is returned depends on comparisons between the sorted values"
-DECIDED_HINT = "order statistics, and the mean of the k values nearest to a combination of them, are known"
 UNLIKE = "the code treats workers differently"
+
+
+class Undecided(Exception):
+    """The order of the values does not decide a comparison."""
 
 
 def column_recipe(reader: Reader, output: Vector) -> Recipe:
@@ -46,7 +48,13 @@ def column_recipe(reader: Reader, output: Vector) -> Recipe:
     try:
         return Recipe(reader.n, _near_centre(reader, evaluation, first, names), mixing)
     except Unmatched:
+        pass
+    try:
         weights = evaluation.weights(first)
+    except Undecided:
+        from kappaguard.rules.recipe.trace.pieces import pieces_of
+
+        return Recipe(reader.n, pieces_of(reader, first, names), mixing)
     if sum(weights) != 1:
         raise Untraceable(f"the weights of the sorted values add up to {sum(weights)}, not to 1", "a sum is not a mean")
     return Recipe(reader.n, OrderStatistics(tuple(weights)), mixing)
@@ -213,7 +221,7 @@ class Evaluation:
                 return self.value(self.reader.expression(key))
             case ("root", key):
                 linear = _root(self.value(self.reader.expression(key)))
-                return linear if self.sign(linear) >= 0 else _scaled(linear, -1)
+                return linear if self.sign(linear) >= 0 else scaled(linear, -1)
             case ("least", members, int(rank)):
                 values = self._comparable(members)
                 place = self._ordered(values)[rank]
@@ -225,7 +233,7 @@ class Evaluation:
                 divisor = self.value(self.reader.expression(below))
                 if set(divisor) != {()}:
                     raise Untraceable("something is divided by a value that depends on the input")
-                return _scaled(self.value(self.reader.expression(above)), 1 / divisor[()])
+                return scaled(self.value(self.reader.expression(above)), 1 / divisor[()])
             case ("holds", condition):
                 return {(): Fraction(1)} if self._holds(condition) else {}
         raise Unmatched
@@ -233,17 +241,17 @@ class Evaluation:
     def _comparable(self, members: tuple[int, ...]) -> list[Polynomial]:
         """Members of a family by values with their order: squares by what is squared."""
         values = [self.value(self.reader.expression(member)) for member in members]
-        if all(_degree(value) <= 1 for value in values):
+        if all(degree(value) <= 1 for value in values):
             return values
         roots = [_root(value) for value in values]
-        return [root if self.sign(root) >= 0 else _scaled(root, -1) for root in roots]
+        return [root if self.sign(root) >= 0 else scaled(root, -1) for root in roots]
 
     def _ordered(self, values: list[Polynomial]) -> list[int]:
         """The places of values in ascending order, if the order of x decides it."""
         found: list[int] = []
         for place, value in enumerate(values):
             position = len(found)
-            while position and self.sign(_minus(value, values[found[position - 1]])) < 0:
+            while position and self.sign(minus(value, values[found[position - 1]])) < 0:
                 position -= 1
             found.insert(position, place)
         return found
@@ -258,27 +266,29 @@ class Evaluation:
                 if kind == "and"
                 else (self._holds(left) or self._holds(right))
             )
-        gap = _minus(self.value(self.reader.expression(right)), self.value(self.reader.expression(left)))
-        if kind == "<=" and self._never_negative(gap):
-            return True
-        if kind == "<" and self._never_negative(_scaled(gap, -1)):
-            return False
-        raise Untraceable(
-            "a comparison with <, <= or == comes out otherwise where values are equal",
-            "a mask takes all values that are equal to its limit; sort and slice to take a fixed number",
+        return self.compare(
+            kind, minus(self.value(self.reader.expression(right)), self.value(self.reader.expression(left)))
         )
+
+    def compare(self, kind: str, gap: Polynomial) -> bool:
+        """Whether gap > 0 (for <), gap >= 0 (for <=) or gap = 0, where the order of x decides that."""
+        if kind == "<=" and self.never_negative(gap):
+            return True
+        if kind == "<" and self.never_negative(scaled(gap, -1)):
+            return False
+        raise Undecided
 
     def sign(self, value: Polynomial) -> int:
         """1 or 0 where a combination of sorted values is never negative, -1 where it is never positive."""
-        if self._never_negative(value):
+        if self.never_negative(value):
             return 1
-        if self._never_negative(_scaled(value, -1)):
+        if self.never_negative(scaled(value, -1)):
             return -1
-        raise Untraceable(DECIDED, DECIDED_HINT)
+        raise Undecided
 
-    def _never_negative(self, value: Polynomial) -> bool:
+    def never_negative(self, value: Polynomial) -> bool:
         """Whether it is a non-negative combination of gaps x_(i+1) - x_i."""
-        if _degree(value) > 1:
+        if degree(value) > 1:
             return False
         if () in value:
             raise Untraceable(
@@ -323,20 +333,23 @@ def _near_centre(reader: Reader, evaluation: Evaluation, output: Expression, nam
     require(not centre.is_zero)
     expected = [(each - centre) * (each - centre) for each in atoms]
     require(reader.proportional([reader.expression(member) for member in members], expected) > 0)
-    weights = evaluation.weights(centre)
+    try:
+        weights = evaluation.weights(centre)
+    except Undecided:
+        raise Unmatched from None
     require(sum(weights) == 1)
     return NearCentre(tuple(weights), len(terms))
 
 
-def _degree(value: Polynomial) -> int:
+def degree(value: Polynomial) -> int:
     return max(map(len, value), default=0)
 
 
-def _scaled(value: Polynomial, factor: Fraction | int) -> Polynomial:
+def scaled(value: Polynomial, factor: Fraction | int) -> Polynomial:
     return {key: each * factor for key, each in value.items() if each * factor}
 
 
-def _minus(left: Polynomial, right: Polynomial) -> Polynomial:
+def minus(left: Polynomial, right: Polynomial) -> Polynomial:
     found = dict(left)
     for key, value in right.items():
         found[key] = found.get(key, Fraction(0)) - value
@@ -365,7 +378,7 @@ def _root(value: Polynomial) -> Polynomial:
             for key, coefficient in value.items():
                 if len(key) == 2 and key[0] == first[0] and key[1] != first[0]:
                     found[(key[1],)] = coefficient / (2 * lead)
-            if not _minus(_product(found, found), value):
+            if not minus(_product(found, found), value):
                 return found
     raise Untraceable(
         "a root that is not an absolute value", "its order or its square can be used, not the root itself"

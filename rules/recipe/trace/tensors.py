@@ -193,10 +193,10 @@ method("clone", "detach", "contiguous", "double", "float", "cpu", "to", "type_as
 method("dim")(lambda a: a.ndim)
 method("numel")(lambda a: a.size)
 method("size")(lambda a, dim=None: a.shape if dim is None else a.shape[dim])
-method("unsqueeze")(lambda a, dim: np.expand_dims(a, dim))
+method("unsqueeze")(lambda a, dim: np.expand_dims(a, axis=dim))
 method("squeeze")(lambda a, dim=None: np.squeeze(a, dim))
 method("reshape", "view")(lambda a, *shape: a.reshape(*shape))
-method("transpose", "swapaxes")(lambda a, first, second: np.swapaxes(a, first, second))
+method("transpose", "swapaxes")(np.swapaxes)
 method("permute")(lambda a, *axes: a.transpose(*axes))
 method("expand_as")(lambda a, other: symbolic(np.broadcast_to(a, other.shape)))
 method("diagonal", "diag")(lambda a, *_, **__: np.diagonal(a))
@@ -267,7 +267,7 @@ METHODS["linalg_norm"] = METHODS["vector_norm"] = METHODS["linalg_vector_norm"] 
 
 
 @method("clamp", "clip", "clamp_min", "clamp_max")
-def _clamp(a: Any, min: Any = None, max: Any = None) -> Any:  # noqa: A002
+def _clamp(a: Any, min: Any = None, max: Any = None) -> Any:
     return _summary(np.clip)(a, min, max)
 
 
@@ -285,7 +285,7 @@ def _argsort(a: Any, dim: int = -1, descending: bool = False, stable: bool = Fal
 
 
 @method("topk")
-def _topk(a: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:  # noqa: A002
+def _topk(a: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
     found = _sort(a, dim, largest)
     key = (*[slice(None)] * (dim % a.ndim), slice(0, k))
     return ValuesAndIndices(found.values[key], found.indices[key])
