@@ -2,7 +2,8 @@
 
 ``verify/judge/pieces.py`` says what proves a bound: multipliers c >= 0 of the forms of a way, that turn the weights
 into u with u_r <= 0 for the f largest and u_r >= 0 for the f smallest values. The smallest |p|^2 / m over all c is a
-quadratic program: p = v + differences of k >= 0, where k_i is by how much the sum of p over the i largest exceeds that of v.
+quadratic program: p = v + differences of k >= 0, where k_i is by how much the sum of p over the i
+largest exceeds that of v.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ DENOMINATORS = (1, 12, 60, 840, 5040, 55440, 720720, 10**9)
 TRIED = 3
 """Ways, from the worst on, for which inputs are looked for."""
 SMALL = 1e-7
-PRICE = 1e-6
+PRICES = ((1e-6, 1e-11), (1e-6, 1e-8), (1e-4, 1e-9), (1e-3, 1e-8))
+"""Of multipliers, and the solver's tolerance: the next where one leads nowhere."""
+PASSES = 3
 
 
 def certified_pieces(recipe: Recipe, f: int) -> tuple[Fraction, list[dict[str, object]]] | None:
@@ -70,6 +73,7 @@ def bound(
     best: tuple[Fraction, list[Fraction], Any] | None = None
     for denominator in DENOMINATORS:
         numbers = [Fraction(max(each, 0.0)).limit_denominator(denominator) for each in solved.tolist()]
+        numbers = _repaired(n, f, forms, weights, sign, numbers)
         vector = _bounding(n, f, forms, weights, sign, numbers)
         if vector is None:
             continue
@@ -78,6 +82,26 @@ def bound(
         if best is None or value < best[0]:
             best = value, numbers, runs
     return best
+
+
+def _repaired(
+    n: int, f: int, forms: list[Form], weights: tuple[Fraction, ...], sign: int, numbers: list[Fraction]
+) -> list[Fraction]:
+    """Multipliers of which rounding gave an outer place the wrong sign, raised where that mends it."""
+    found = list(numbers)
+    for place in [*range(n - 1, n - f - 1, -1), *range(f)] * PASSES:
+        value = sign * weights[place] + sum(
+            (c * form[place] for c, form in zip(found, forms, strict=True)), Fraction(0)
+        )
+        wrong = 1 if place >= n - f else -1
+        if value * wrong <= 0:
+            continue
+        # the form that is in use most, of those that pull the other way
+        pulling = [index for index, form in enumerate(forms) if form[place] * wrong < 0]
+        if pulling:
+            index = max(pulling, key=lambda each: found[each])
+            found[index] += value / -forms[index][place]
+    return found
 
 
 def _bounding(
@@ -129,13 +153,18 @@ def _multipliers(n: int, f: int, forms: list[Form], weights: Floats, sign: int) 
     quadratic = np.zeros((size, size))
     quadratic[range(p, p + m), range(p, p + m)] = 2.0
     # of many multipliers that prove the same, small ones: those are fractions that can be recognised
-    linear = np.zeros(size)
-    linear[c : c + count] = PRICE
-    point = _solved(quadratic, linear, np.array(rows), np.array(right), p)
-    return None if point is None else point[c : c + count]
+    for price, tolerance in PRICES:
+        linear = np.zeros(size)
+        linear[c : c + count] = price
+        point = _solved(quadratic, linear, np.array(rows), np.array(right), p, tolerance)
+        if point is not None:
+            return point[c : c + count]
+    return None
 
 
-def _solved(quadratic: Floats, linear: Floats, equal: Floats, right: Floats, nonnegative: int) -> Floats | None:
+def _solved(
+    quadratic: Floats, linear: Floats, equal: Floats, right: Floats, nonnegative: int, tolerance: float
+) -> Floats | None:
     """min z.Qz/2 + q.z with equal z = right and the first entries of z not negative."""
     import clarabel
     from scipy.sparse import csc_matrix
@@ -145,7 +174,7 @@ def _solved(quadratic: Floats, linear: Floats, equal: Floats, right: Floats, non
     cones = [clarabel.ZeroConeT(len(equal)), clarabel.NonnegativeConeT(nonnegative)]
     settings = clarabel.DefaultSettings()
     settings.verbose = False
-    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-11
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
     vector = np.concatenate([right, np.zeros(nonnegative)])
     found = clarabel.DefaultSolver(
         csc_matrix(np.triu(quadratic)), linear, csc_matrix(matrix), vector, cones, settings

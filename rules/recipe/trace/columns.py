@@ -52,6 +52,9 @@ def column_recipe(reader: Reader, output: Vector) -> Recipe:
     try:
         weights = evaluation.weights(first)
     except Undecided:
+        if reader.d == 1:
+            # norms of vectors are absolute values here: what they decide is not about coordinates
+            raise Unmatched from None
         from kappaguard.rules.recipe.trace.pieces import pieces_of
 
         return Recipe(reader.n, pieces_of(reader, first, names), mixing)

@@ -18,7 +18,7 @@ from kappaguard.rules.recipe.trace.expression import Expression
 from kappaguard.rules.recipe.trace.reading import Reader
 from kappaguard.rules.recipe.trace.refusal import Untraceable
 
-MOST_PIECES = 300
+MOST_PIECES = 100
 Node = Fork | OrderStatistics | Nowhere
 Answer = tuple[Form, bool, bool]
 """A form, whether the question was form > 0 (or form >= 0), and the answer."""

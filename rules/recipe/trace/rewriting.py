@@ -408,7 +408,7 @@ def rewriting(targets: list[Any], table: dict[Any, Any]) -> Iterator[None]:
     try:
         for module in modules_of(targets):
             TRACED_FILES.add(getattr(module, "__file__", None) or "")
-            _rewrite(module, undo)
+            _rewrite(module, targets, undo)
         yield
     finally:
         for step in reversed(undo):
@@ -417,23 +417,24 @@ def rewriting(targets: list[Any], table: dict[Any, Any]) -> Iterator[None]:
         TRACED_FILES.clear()
 
 
-def _rewrite(module: ModuleType, undo: list[Callable[[], None]]) -> None:
+def _rewrite(module: ModuleType, targets: list[Any], undo: list[Callable[[], None]]) -> None:
     try:
         source, file = inspect.getsource(module), inspect.getsourcefile(module) or ""
         code = rewritten(source, file)
     except (OSError, TypeError, SyntaxError, ValueError):
         return
-    changed = {(each.co_name, each.co_firstlineno): each for each in _functions_in(code)}
-    for function in _functions_of(module):
+    changed = {(each.co_qualname, each.co_firstlineno): each for each in _functions_in(code)}
+    for function in _functions_of(module, targets):
         old = function.__code__
-        new = changed.get((old.co_name, old.co_firstlineno))
+        new = changed.get((old.co_qualname, old.co_firstlineno))
         if new is not None and new.co_freevars == old.co_freevars:
             function.__code__ = new
             undo.append(lambda function=function, old=old: setattr(function, "__code__", old))  # type: ignore[misc]
 
 
-def _functions_of(module: ModuleType) -> Iterator[FunctionType]:
-    for value in list(vars(module).values()):
+def _functions_of(module: ModuleType, targets: list[Any]) -> Iterator[FunctionType]:
+    """The functions and methods of a module, and what is wrapped in them."""
+    for value in [*vars(module).values(), *targets, *(getattr(each, "__wrapped__", None) for each in targets)]:
         holder = vars(value).values() if inspect.isclass(value) and value.__module__ == module.__name__ else [value]
         for each in list(holder):
             function = getattr(each, "__func__", getattr(each, "fget", each))

@@ -88,7 +88,7 @@ def _one_selection(reader: Reader, members: Members, ranks: dict[int, list[Vecto
     score, sign = score_of(reader, members, pool)
     least = _end(set(ranks), size, sign)
     last = Round(score, count, greatest=not least)
-    if pool.rounds and isinstance(score, MeanDistance) and count < size:
+    if isinstance(score, MeanDistance) and (count == size - 1 or (pool.rounds and count < size)):
         last = Round(score, size - count, greatest=least, keep=False)
     return Recipe(reader.n, Rounds((*pool.rounds, last)), pool.mixing)
 
