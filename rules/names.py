@@ -93,6 +93,11 @@ def rule(spec: str | Callable[..., Any], f: int | None = None, **parameters: Any
     return parse(spec, f, **parameters)
 
 
+def is_code(spec: object) -> bool:
+    """Whether a name stands for somebody else's code, which has to be run."""
+    return isinstance(spec, str) and ":" in spec and not is_recipe(spec)
+
+
 def is_recipe(spec: object) -> bool:
     """Whether a name is a recipe in JSON, or the path of a file that holds one."""
     return isinstance(spec, str) and (spec.lstrip().startswith("{") or spec.endswith(".json"))

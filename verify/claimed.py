@@ -12,6 +12,7 @@ from kappaguard.rules.adapters.spec import parse, split_pipeline
 from kappaguard.rules.base import Rule
 from kappaguard.rules.errors import InputError
 from kappaguard.rules.expression import MOST_BITS, evaluate
+from kappaguard.rules.names import is_code
 from kappaguard.rules.names import rule as rule_named
 
 ROUNDED = Fraction(1, 2**50)
@@ -115,7 +116,7 @@ def _between(low: Fraction, high: Fraction) -> Fraction:
 
 def coefficient(rule: str | Callable[..., Any], f: int) -> str | None:
     """The paper's coefficient for a rule of ours, or for a peer's that is meant to be one of ours."""
-    if isinstance(rule, str) and ":" in rule:
+    if isinstance(rule, str) and is_code(rule):
         known = counterpart(rule)
         return None if known is None else coefficient(known, f)
     built = rule_named(rule, f=f) if isinstance(rule, str) else rule

@@ -16,7 +16,7 @@ import numpy as np
 from kappaguard.rules.base import Rule
 from kappaguard.rules.checks import require_count
 from kappaguard.rules.errors import InputError
-from kappaguard.rules.names import is_recipe, parse, written
+from kappaguard.rules.names import is_code, is_recipe, parse, written
 from kappaguard.rules.pipeline import Pipeline
 from kappaguard.rules.recipe.recipe import Pieces, Recipe
 from kappaguard.rules.recipe.rule import RecipeRule
@@ -132,9 +132,7 @@ def exact(
 
 def _is_code(rule: Any) -> bool:
     """Whether a rule is code that has to be traced."""
-    if isinstance(rule, str):
-        return ":" in rule and not is_recipe(rule)
-    return not isinstance(rule, Rule | Recipe)
+    return is_code(rule) or not isinstance(rule, str | Rule | Recipe)
 
 
 def _behind_nnm(built: Rule, n: int, f: int) -> Rule | None:

@@ -22,7 +22,7 @@ from kappaguard.rules.adapters.spec import split_pipeline
 from kappaguard.rules.base import Rule
 from kappaguard.rules.checks import require_count
 from kappaguard.rules.errors import InputError
-from kappaguard.rules.names import parse
+from kappaguard.rules.names import is_code, is_recipe, parse, written
 from kappaguard.verify.inquiry import EVALUATIONS, Finder, Inquiry, inquire
 from kappaguard.verify.sandbox.process import end_all
 from kappaguard.verify.sandbox.run import Limits, inquire_apart, replay_apart
@@ -197,7 +197,7 @@ def name_of(inquiry: Inquiry) -> str:
     """What the rule of an inquiry is called in witnesses."""
     rule = inquiry.rule
     if isinstance(rule, str):
-        return rule if ":" in rule else parse(rule, f=inquiry.f).label
+        return rule if is_code(rule) else written(rule).label if is_recipe(rule) else parse(rule, f=inquiry.f).label
     if isinstance(rule, Rule):
         return rule.label
     return rule.name if isinstance(rule, Guarded) else label(rule)
@@ -211,7 +211,7 @@ def validate(inquiry: Inquiry) -> None:
     require_few(inquiry.n)
     if 2 * inquiry.f >= inquiry.n:
         raise InputError(f"no rule is robust unless f < n/2, got n = {inquiry.n} and f = {inquiry.f}")
-    for stage in split_pipeline(inquiry.rule) if isinstance(inquiry.rule, str) else ():
+    for stage in split_pipeline(inquiry.rule) if isinstance(inquiry.rule, str) and is_code(inquiry.rule) else ():
         if ":" in stage and (where := parse_spec(stage).where).endswith(".py"):
             # before the claim, which nobody knows for a file that is not there
             require_file(Path(where))
@@ -219,7 +219,7 @@ def validate(inquiry: Inquiry) -> None:
 
 
 def _foreign(rule: str | Callable[..., Any]) -> bool:
-    return isinstance(rule, str) and ":" in rule
+    return is_code(rule)
 
 
 def _fraction(tolerance: float | Fraction | None) -> Fraction | None:

@@ -192,6 +192,7 @@ class Course:
         """What exact kappa* says about the recipe that can be traced from the code, if one can."""
         from kappaguard.rules.recipe.trace.code import trace
         from kappaguard.rules.recipe.trace.refusal import Untraceable
+        from kappaguard.verify.diff import resembles
         from kappaguard.verify.traced import exact_of, said
 
         rule = self.under.rule
@@ -202,7 +203,8 @@ class Course:
             traced = trace(rule, self.inquiry.n)
             result = exact_of(traced, self.inquiry.f, nodes=NODES)
         except Untraceable as refused:
-            self._change(traced=f"not traced: {refused}")
+            alike = None if self.under.brief else resembles(rule, self.inquiry.n, self.inquiry.f)
+            self._change(traced=f"not traced: {refused}" + (f"; it {alike}" if alike is not None else ""))
             return
         self._change(traced=said(traced, self.inquiry.f), about=result.scope)
         self._spent(result.stats.evaluations, "exact")

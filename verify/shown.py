@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
+from kappaguard.rules.names import is_code
 from kappaguard.rules.text import printable
 from kappaguard.rules.witness import Bound, Witness
 from kappaguard.verify.exact_numbers import inner, mean, minus
@@ -141,9 +142,9 @@ def reproduce(verdict: Verdict) -> list[str]:
     """What to paste: the command if the rule has a name, and the call on the input if that is short."""
     witness, lines = verdict.witness, []
     assert witness is not None
-    named = ":" not in verdict.rule or "<" not in verdict.rule
+    named = not is_code(verdict.rule) or "<" not in verdict.rule
     if verdict.path is not None and named:
-        code = " --run-code" if ":" in witness.rule else ""
+        code = " --run-code" if is_code(witness.rule) else ""
         lines.append(f"kappaguard replay{code} {verdict.path}")
     if witness.n * witness.d <= MOST_PASTED:
         rows = ", ".join("[" + ", ".join(repr(float(value)) for value in row) + "]" for row in witness.x)

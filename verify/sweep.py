@@ -16,6 +16,7 @@ import kappaguard
 from kappaguard.rules.adapters.spec import split_pipeline
 from kappaguard.rules.errors import InputError
 from kappaguard.rules.files import is_file
+from kappaguard.rules.names import is_code
 from kappaguard.search.engines import Died, spread
 from kappaguard.search.ledger import ledger
 from kappaguard.verify.lower import search
@@ -66,7 +67,7 @@ def digest(rule: str) -> str | None:
             path = Path(found.origin) if found is not None and found.origin else path
         if is_file(path):
             digest.update(path.read_bytes())
-    return digest.hexdigest() if ":" in rule else None
+    return digest.hexdigest() if is_code(rule) else None
 
 
 def run(cell: Cell) -> dict[str, Any]:
@@ -80,7 +81,7 @@ def run(cell: Cell) -> dict[str, Any]:
     }
     try:
         # somebody else's code is kept: it and all that it starts end with the sweep
-        apart = partial(search_apart, limits=Limits(LONGEST)) if ":" in cell.rule else search
+        apart = partial(search_apart, limits=Limits(LONGEST)) if is_code(cell.rule) else search
         found = apart(cell.rule, cell.n, cell.f, **options)
     except InputError as error:
         return {**asdict(cell), "error": str(error)}

@@ -19,6 +19,7 @@ from kappaguard.reports.dossier.sections import SECTIONS, TOGETHER
 from kappaguard.reports.dossier.worker import BEGUN, ERROR, LATE, NAME, PLAN, RESULT, TRACE
 from kappaguard.rules.errors import InputError
 from kappaguard.rules.files import write
+from kappaguard.rules.names import is_code
 from kappaguard.verify.sandbox.process import end_all, run_module
 from kappaguard.verify.sandbox.run import RAISE
 from kappaguard.verify.subject import subject
@@ -57,7 +58,7 @@ def stress(
     start = time.perf_counter()
     sections = SECTIONS if sections is None else sections
     plan = plan.at(witnesses=str((out / WITNESSES).resolve()))
-    if ":" not in plan.rule:
+    if not is_code(plan.rule):
         # a wrong name is told at once; somebody else's code is only run apart
         subject(plan.rule, plan.n, plan.f)
     outcomes: dict[str, dict[str, Any] | str] = {}

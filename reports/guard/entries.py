@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import kappaguard
+from kappaguard.rules.names import is_code
 from kappaguard.rules.text import printable
 from kappaguard.verify.verdict import Verdict, number
 
@@ -17,7 +18,7 @@ def scope(verdict: Verdict) -> str:
     if verdict.verdict == "proved":
         return f"{where}, every dimension, exact arithmetic, by a certificate or a cited proof"
     if verdict.verdict == "refuted":
-        kind = "floats, rounding allowed for" if ":" in verdict.rule else "exact arithmetic where the rule has one"
+        kind = "floats, rounding allowed for" if is_code(verdict.rule) else "exact arithmetic where the rule has one"
         width = "" if verdict.witness is None else f", dimension {verdict.witness.d}"
         return f"{where}{width}, {kind}, by a witness"
     return f"{where}, the inputs that were tried"

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from kappaguard.rules.checks import shown
 from kappaguard.rules.errors import InputError
+from kappaguard.rules.names import is_code
 from kappaguard.rules.witness import Witness
 from kappaguard.search.result import KappaResult
 from kappaguard.verify.certified.rejected import Rejected
@@ -121,7 +122,7 @@ def inquire_apart(inquiry: Inquiry, known: Known = (), limits: Limits = Limits()
         except InputError as error:
             trouble = trouble or f"the process of the rule left {error}"
     verdict = replace(verdict, n=inquiry.n, f=inquiry.f, claim=stated.expression, bound=stated.bound)
-    if ":" in str(inquiry.rule):
+    if is_code(inquiry.rule):
         verdict, doubt = _proof_again(replace(verdict, rule=str(inquiry.rule)))
         trouble = trouble or doubt
     if verdict.verdict == "refuted" and not (verdict.witness is not None and verdict.lower > verdict.bound):

@@ -15,6 +15,7 @@ import typer
 
 from kappaguard import __version__
 from kappaguard.cli.check import check
+from kappaguard.cli.diff import diff
 from kappaguard.cli.estimate import estimate
 from kappaguard.cli.exact import exact
 from kappaguard.cli.recipe import recipe
@@ -40,6 +41,7 @@ _ClickError = cast(type[Exception], typer.BadParameter.__mro__[2])
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 app.command()(check)
+app.command()(diff)
 app.command()(estimate)
 app.command()(exact)
 app.command()(recipe)

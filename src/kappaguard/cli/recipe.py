@@ -19,13 +19,13 @@ def recipe(
     from kappaguard.rules.base import Rule
     from kappaguard.rules.checks import require_count
     from kappaguard.rules.errors import InputError
-    from kappaguard.rules.names import is_recipe
+    from kappaguard.rules.names import is_code
     from kappaguard.rules.names import rule as rule_named
     from kappaguard.rules.recipe.text import describe, to_json
 
     require_count(n, 1, "recipe: n")
     require_count(f, 0, "recipe: f")
-    if ":" in rule and not is_recipe(rule):
+    if is_code(rule):
         typer.echo(_traced(rule, n, f, as_json))
         return
     built = rule_named(rule, f=f)

@@ -57,7 +57,9 @@ def replay(
 
 def _judged(witness: Witness, timeout: float, run_code: bool) -> Replay:
     """The replay, in a process of its own if the witness names somebody else's code and that may be run."""
-    if ":" not in witness.rule:
+    from kappaguard.rules.names import is_code
+
+    if not is_code(witness.rule):
         from kappaguard.verify.replay import replay
 
         return replay(witness)
@@ -172,6 +174,7 @@ def _check(path: Path, as_json: bool) -> int:
         seen, fault = None, str(rejection)
     summary = {
         "rule": seen and seen.rule,
+        "origin": seen and seen.origin,
         "n": seen and seen.n,
         "f": seen and seen.f,
         "lower": None,
@@ -189,7 +192,8 @@ def _check(path: Path, as_json: bool) -> int:
     if as_json:
         typer.echo(json.dumps(summary, indent=2))
     elif seen:
-        typer.echo(f"proved: kappa* of {seen.rule} at n = {seen.n}, f = {seen.f} is at most {_decimal(seen.upper)}")
+        code = f"the recipe traced from {seen.rule} (sha256 {seen.origin[:12]})" if seen.origin else seen.rule
+        typer.echo(f"proved: kappa* of {code} at n = {seen.n}, f = {seen.f} is at most {_decimal(seen.upper)}")
     else:
         typer.echo(f"rejected: {fault}")
     return 0 if seen else DIFFERS

@@ -1,0 +1,92 @@
+"""``kappaguard diff``: are two rules the same function?"""
+
+from __future__ import annotations
+
+import sys
+from contextlib import redirect_stdout
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kappaguard import __version__
+
+if TYPE_CHECKING:
+    from kappaguard.verify.diff import Difference
+
+DIFFERENT = 1
+
+
+def diff(
+    left: Annotated[str, typer.Argument(metavar="RULE", help="A name, module:attribute or file.py:attribute.")],
+    right: Annotated[str, typer.Argument(metavar="RULE", help="The rule to compare it with.")],
+    n: Annotated[int, typer.Option("-n", help="The number of vectors.", show_default=False)],
+    f: Annotated[int, typer.Option("-f", help="The number of Byzantine ones.", show_default=False)],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> int:
+    """Are two rules the same function? Exit code 0 if no input tells them apart, 1 if one does. A RULE that is not ours
+    is code, and is run.
+    """
+    from kappaguard.rules.checks import require_count
+    from kappaguard.rules.errors import InputError
+    from kappaguard.verify.diff import diff as compare
+
+    require_count(n, 2, "diff: n")
+    require_count(f, 0, "diff: f")
+    if 2 * f >= n:
+        raise InputError(f"diff needs f < n/2, got n = {n} and f = {f}")
+    with redirect_stdout(sys.stderr):
+        found = compare(left, right, n, f)
+    typer.echo(_json(found, left, right, n, f) if as_json else _text(found, left, right))
+    return DIFFERENT if found.verdict == "different" else 0
+
+
+def _text(found: Difference, left: str, right: str) -> str:
+    from kappaguard.rules.recipe.text import describe
+
+    if found.verdict == "same":
+        assert found.recipe is not None
+        return "\n".join(
+            [f"the same: {left} and {right} have one recipe", *(f"  {each}" for each in describe(found.recipe))]
+        )
+    if found.verdict == "alike":
+        return f"no difference on {found.inputs:,} inputs; that is no proof: at least one of the two has no recipe"
+    assert found.x is not None
+    assert found.left is not None
+    assert found.right is not None
+    width = max(len(left), len(right), len("worker 00"))
+    lines = [f"different: the first of {found.inputs:,} inputs, from small to large, that tells them apart", ""]
+    lines += [f"  {f'worker {i}':<{width}}  {_numbers(row)}" for i, row in enumerate(found.x)]
+    lines += [f"  {name:<{width}}  {_numbers(output)}" for name, output in ((left, found.left), (right, found.right))]
+    if found.tie:
+        lines += ["", "moved a little they agree: the input has a tie, and the two break it differently"]
+    return "\n".join(lines)
+
+
+def _numbers(row: Any) -> str:
+    return "  ".join(f"{value:.6g}" for value in row)
+
+
+def _json(found: Difference, left: str, right: str, n: int, f: int) -> str:
+    import json
+
+    from kappaguard.verify.verdict import number
+
+    def listed(values: Any) -> Any:
+        return (
+            None if values is None else [[number(each) for each in row] for row in values.reshape(-1, values.shape[-1])]
+        )
+
+    return json.dumps(
+        {
+            "rules": [left, right],
+            "n": n,
+            "f": f,
+            "verdict": found.verdict,
+            "inputs": found.inputs,
+            "x": listed(found.x),
+            "outputs": None if found.x is None else [listed(found.left), listed(found.right)],
+            "tie": found.tie,
+            "version": __version__,
+        },
+        indent=2,
+    )
