@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 import warnings
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
@@ -105,6 +106,12 @@ def _staged(guarded: Guarded, x: Any) -> Any:
         for count in mixing:
             x = x[np.argsort(squared_distances(x, x), axis=1)[:, :count]].mean(axis=1)
         return x
+    if "flwr" in sys.modules:
+        from kappaguard.rules.recipe.trace.flower import strategy_call
+
+        call = strategy_call(guarded.run)
+        if call is not None:
+            return call(x)
     if guarded.form == "torch":
         from kappaguard.rules.recipe.trace.tensors import tensor
 
@@ -124,10 +131,11 @@ def targets_of(run: Any, n: int) -> list[Any]:
             pending += [getattr(each, field.name) for field in fields(each)]
             make = getattr(each, "make", None)
             if make is not None:
-                pending.append(make(n))
+                made = make(n)
+                found += [] if isinstance(made, PreAggregation) else [made]
         elif isinstance(each, list | tuple):
             pending += each
-        elif (callable(each) and not isinstance(each, type)) or hasattr(each, "aggregate_vectors"):
+        elif callable(each) and not isinstance(each, type):
             found.append(each)
     return found
 

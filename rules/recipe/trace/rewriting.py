@@ -105,6 +105,10 @@ def standing(place: Place, parts: list[Any]) -> Any:
     if isinstance(first, list | tuple) and len({len(part) for part in parts}) == 1:
         found = [standing(place, [part[item] for part in parts]) for item in range(len(first))]
         return found if isinstance(first, list) else tuple(found)
+    if isinstance(first, dict) and all(set(part) == set(first) for part in parts):
+        return type(first)({key: standing(place, [part[key] for part in parts]) for key in first})
+    if hasattr(first, "chosen"):
+        return first.chosen(place, parts)
     if all(type(part) is type(first) and part == first for part in parts):
         return first
     return place.with_values(parts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any
@@ -174,4 +175,8 @@ def stand_ins() -> dict[Any, Callable[..., Any]]:
     table |= {summing: _summing(summing) for summing in (np.mean, np.sum, np.dot)}
     for name in ("cdist", "pdist", "squareform"):
         table[getattr(distance, name)] = _wrapped(getattr(distance, name), getattr(functions, name))
+    if "flwr" in sys.modules:
+        from kappaguard.rules.recipe.trace.flower import stand_ins as of_flower
+
+        table |= of_flower()
     return table
