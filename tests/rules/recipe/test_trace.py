@@ -300,3 +300,30 @@ def test_the_name_of_a_recipe() -> None:
 def sums_and_scores(x: Any, f: int) -> Any:
     """Half of the vectors by their distance to the mean: no rule of ours."""
     return x[np.argsort(((x - x.mean(0)) ** 2).sum(1))[:5]].mean(0)
+
+
+PEERS = {
+    "byzfl:Krum": "krum",
+    "byzfl:MultiKrum": "multikrum",
+    "byzfl:MDA": "mda",
+    "byzfl:TrMean": "cwtm",
+    "byzfl:Median": "cwmed",
+    "byzfl:Meamed": "meamed",
+    "byzfl:NNM+byzfl:TrMean": "nnm+cwtm",
+    "nnm+byzfl:Krum": "nnm+krum",
+    "flwr:aggregate_krum": "krum(neighbours='n-f-2')",
+    "flwr:aggregate_median": "cwmed",
+    "flwr:aggregate_trimmed_avg": "cwtm",
+    "flwr.serverapp.strategy:Krum": "krum(neighbours='n-f-2')",
+    "flwr.serverapp.strategy:FedMedian": "cwmed",
+    "flwr.server.strategy:FedTrimmedAvg": "cwtm",
+    "torchjd:TrimmedMean": "cwtm",
+}
+
+
+@pytest.mark.parametrize("spec", PEERS)
+def test_a_peers_rule_is_traced_as_it_is(spec: str) -> None:
+    peer = spec.removeprefix("nnm+").partition(":")[0].partition(".")[0]
+    if importlib.util.find_spec(peer) is None:
+        pytest.skip(f"{peer} is not installed")
+    assert traced(spec, 11, 2).recipe == parse(PEERS[spec], 2).recipe(11)
