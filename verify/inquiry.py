@@ -37,6 +37,8 @@ from kappaguard.verify.verdict import Verdict
 
 NODES = 300
 """Of the tree of decisions of traced code: a few seconds; ``kappaguard exact`` takes more."""
+WAVERING = ("determinism", "statelessness", "faults", "purity")
+"""Findings with which code is no function of its input, and so has no recipe."""
 MOVES, MOVE = 12, 1e-9
 """Small changes of a worst input, and how large they are: a float rule may break a tie the other way."""
 EVALUATIONS = 20_000
@@ -198,9 +200,16 @@ class Course:
         rule = self.under.rule
         if not isinstance(rule, Adapted):
             return
+        wavering = [finding.check for finding in self.draft.findings if finding.check in WAVERING]
+        if wavering or self.under.inexact:
+            reason = (
+                f"its health: {', '.join(sorted(set(wavering)))}" if wavering else "it is exact to a tolerance only"
+            )
+            self._change(traced=f"not traced: {reason}")
+            return
         self.begin("tracing the code")
         try:
-            traced = trace(rule, self.inquiry.n)
+            traced = trace(rule, self.inquiry.n, brief=self.under.brief)
             result = exact_of(traced, self.inquiry.f, nodes=NODES)
         except Untraceable as refused:
             alike = None if self.under.brief else resembles(rule, self.inquiry.n, self.inquiry.f)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import secrets
 import tempfile
 import time
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
+
+import numpy as np
 
 from kappaguard.rules.checks import shown
 from kappaguard.rules.errors import InputError
@@ -123,7 +126,7 @@ def inquire_apart(inquiry: Inquiry, known: Known = (), limits: Limits = Limits()
             trouble = trouble or f"the process of the rule left {error}"
     verdict = replace(verdict, n=inquiry.n, f=inquiry.f, claim=stated.expression, bound=stated.bound)
     if is_code(inquiry.rule):
-        verdict, doubt = _proof_again(replace(verdict, rule=str(inquiry.rule)))
+        verdict, doubt = _proof_again(replace(verdict, rule=str(inquiry.rule)), limits)
         trouble = trouble or doubt
     if verdict.verdict == "refuted" and not (verdict.witness is not None and verdict.lower > verdict.bound):
         trouble = trouble or "the process of the rule claims a refutation without a witness"
@@ -140,21 +143,40 @@ def inquire_apart(inquiry: Inquiry, known: Known = (), limits: Limits = Limits()
     return replace(verdict, trouble=trouble, failure=report.failure, findings=findings, effort=effort)
 
 
-def _proof_again(verdict: Verdict) -> tuple[Verdict, str | None]:
-    """An upper bound of a process that ran somebody's code is worth its certificate, which is checked here."""
-    upper = None
+def _proof_again(verdict: Verdict, limits: Limits) -> tuple[Verdict, str | None]:
+    """An upper bound of a process that ran somebody's code is worth its certificate, which is checked here; and only if
+    the code, asked again in a new process, returns what the certificate's recipe says."""
+    upper, claims = None, "the process of the rule claims a proof"
     if verdict.certificate is not None:
         try:
             seen = check(verdict.certificate)
-            if (seen.n, seen.f) == (verdict.n, verdict.f):
+            if (seen.n, seen.f, seen.rule) == (verdict.n, verdict.f, verdict.rule):
                 upper = seen.upper
         except Rejected:
             pass
     if verdict.verdict == "proved" and (upper is None or upper > verdict.bound):
-        return replace(
-            verdict, upper=None
-        ), "the process of the rule claims a proof, and its certificate proves nothing"
+        return replace(verdict, upper=None), f"{claims}, and its certificate proves nothing"
+    if upper is not None and not _as_certified(verdict, limits):
+        return replace(verdict, upper=None), f"{claims} about another function than the rule"
     return replace(verdict, upper=upper, certificate=None if upper is None else verdict.certificate), None
+
+
+def _as_certified(verdict: Verdict, limits: Limits) -> bool:
+    """Whether the rule, in a process that knows nothing of a proof, agrees with the recipe on inputs drawn just now."""
+    from kappaguard.rules.recipe.text import from_data
+    from kappaguard.rules.recipe.trace.compare import compared, inputs_for
+
+    recipe = from_data(json.loads(str(verdict.certificate))["recipe"])
+    seed = secrets.randbits(40)
+    inputs = [x.tolist() for x, _ in inputs_for(verdict.n, None, brief=True, seed=seed)]
+    asked = {"task": "evaluate", "rule": verdict.rule, "f": verdict.f, "inputs": inputs, "memory": limits.memory}
+    try:
+        report = ask(json.dumps(asked), limits)
+        outputs = iter(json.loads(report.text or "[]"))
+        compared(recipe, lambda _: np.array(next(outputs), dtype=float), brief=True, seed=seed)
+    except (StopIteration, ValueError, TypeError):
+        return False
+    return True
 
 
 UNFINISHED = "the check was not finished"

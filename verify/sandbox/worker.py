@@ -113,11 +113,23 @@ def _trace(data: dict[str, Any], begin: Begin, _: Keep) -> str:
         return refused_text(refused)
 
 
+def _evaluate(data: dict[str, Any], begin: Begin, _: Keep) -> str:
+    import numpy as np
+
+    from kappaguard.rules.adapters.convert import as_numpy
+    from kappaguard.rules.names import rule as rule_named
+
+    begin("its outputs")
+    rule = rule_named(data["rule"], f=data["f"])
+    return json.dumps([as_numpy(rule(np.array(x))).tolist() for x in data["inputs"]])
+
+
 TASKS: dict[str, Callable[[dict[str, Any], Begin, Keep], str]] = {
     "inquire": _inquire,
     "replay": _replay,
     "search": _search,
     "trace": _trace,
+    "evaluate": _evaluate,
 }
 
 

@@ -46,8 +46,9 @@ class TracedCode:
         return {"rule": self.rule, "sha256": self.sha256}
 
 
-def trace(adapted: Adapted, n: int) -> TracedCode:
-    """The recipe of a rule on n vectors, compared with the rule itself; ``Untraceable`` if there is none."""
+def trace(adapted: Adapted, n: int, *, brief: bool = False) -> TracedCode:
+    """The recipe of a rule on n vectors, compared with the rule itself (on few inputs if ``brief``); ``Untraceable`` if
+    there is none."""
     targets = targets_of(adapted.run, n)
     call = _Guarded(adapted)
     dimension = None
@@ -55,7 +56,7 @@ def trace(adapted: Adapted, n: int) -> TracedCode:
         recipe = traced(call, targets, n)
     except Untraceable as refused:
         recipe, dimension = _on_a_line(call, targets, n, refused), 1
-    comparison = compared(recipe, adapted, dimension)
+    comparison = compared(recipe, adapted, dimension, brief=brief)
     return TracedCode(recipe, adapted.name, digest(targets), comparison, dimension)
 
 

@@ -23,6 +23,8 @@ Floats = NDArray[np.float64]
 SEED = 20231
 GENERIC, EQUAL = 20, 10
 """Inputs per dimension, without and with many equal values."""
+BRIEF = 4
+"""The same for a rule that takes long, half as many with equal values."""
 CHANGES = 60
 """Small changes that are tried where the tie was broken otherwise."""
 SMALL = 1e-6
@@ -38,11 +40,13 @@ class Comparison:
     unexplained: int = 0
 
 
-def compared(recipe: Recipe, rule: Callable[[Any], Any], dimension: int | None = None) -> Comparison:
+def compared(
+    recipe: Recipe, rule: Callable[[Any], Any], dimension: int | None = None, *, brief: bool = False, seed: int = SEED
+) -> Comparison:
     """Compare a recipe with the code; ``Untraceable`` if they differ on an input without ties."""
     mine = RecipeRule(recipe)
     inputs = ties = unexplained = 0
-    for x, tied in inputs_for(recipe.n, dimension):
+    for x, tied in inputs_for(recipe.n, dimension, brief=brief, seed=seed):
         theirs = _output(rule, x)
         inputs += 1
         if _close(theirs, mine(x), x):
@@ -57,17 +61,20 @@ def compared(recipe: Recipe, rule: Callable[[Any], Any], dimension: int | None =
     return Comparison(inputs, ties, unexplained)
 
 
-def inputs_for(n: int, dimension: int | None) -> Iterator[tuple[Floats, bool]]:
+def inputs_for(
+    n: int, dimension: int | None, *, brief: bool = False, seed: int = SEED
+) -> Iterator[tuple[Floats, bool]]:
     """Inputs, and whether they have ties by design."""
-    generator = np.random.default_rng(SEED + n)
+    generator = np.random.default_rng(seed + n)
+    generic, equal = (BRIEF, BRIEF // 2) if brief else (GENERIC, EQUAL)
     for d in (1, 2, 3, n + 1) if dimension is None else (dimension,):
-        for place in range(GENERIC):
+        for place in range(generic):
             x = generator.integers(-1000, 1001, (n, d)).astype(float)
             if place % 2:
                 # a cluster, and some far away
                 x[generator.permutation(n)[: n // 3]] += generator.integers(-5, 6) * 1000.0
             yield x, False
-        for _ in range(EQUAL):
+        for _ in range(equal):
             yield generator.integers(0, 3, (n, d)).astype(float), True
 
 

@@ -32,14 +32,14 @@ def traced_in(call: Callable[[Any], Any], targets: list[Any], n: int, d: int) ->
     if not all(isinstance(each, Expression) for each in output):
         raise Untraceable("the result is not a vector of finite numbers")
     reader = Reader(symbols, n, d)
-    try:
-        return column_recipe(reader, output)
-    except Unmatched:
-        pass
-    try:
-        return selection_recipe(reader, output)
-    except Unmatched:
-        raise _unknown(symbols) from None
+    for look in (column_recipe, selection_recipe):
+        try:
+            return look(reader, output)
+        except Unmatched:
+            continue
+        except RecursionError:
+            raise Untraceable("values are computed from values hundreds of times over", "search only") from None
+    raise _unknown(symbols)
 
 
 NOTES = {

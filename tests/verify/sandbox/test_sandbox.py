@@ -144,6 +144,13 @@ def test_what_a_rule_says_about_itself_is_not_believed(word):
     assert not verdict.holds
 
 
+@pytest.mark.solver
+def test_a_proof_about_another_function_is_not_believed():
+    verdict = check(f"{NASTY}:certifies", 5, 1, 3, witnesses=None)
+    assert (verdict.verdict, verdict.upper) == ("unfinished", None)
+    assert "about another function than the rule" in verdict.trouble
+
+
 def test_a_result_that_would_take_for_ever_to_read():
     verdict = apart("writes_a_bomb")
     assert verdict.verdict == "unfinished"
