@@ -68,17 +68,20 @@ RULES = (
             "aggregate_bulyan",
         )
     ),
+    "torchjd:TrimmedMean",
+    "torchjd:Krum",
 )
 
 INTRODUCTION = """# Peers under guard
 
-The rules of ByzFL {byzfl} and Flower {flwr}, as they are installed, at n = {n} and f = {f}; written by
-`python -m kappaguard.reports.peers docs` (kappaguard {version}, {evaluations:,} evaluations for each search, seed 0),
+The rules of ByzFL {byzfl}, Flower {flwr} and TorchJD {torchjd}, as they are installed, at n = {n} and f = {f}; written
+by `python -m kappaguard.reports.peers docs` (kappaguard {version}, {evaluations:,} evaluations for each search, seed 0),
 and backed by a test that replays every witness and asks the health checks again.
 
 The claim is the paper's coefficient for the rule that a peer's is meant to be; where the paper has none, the kappa\\*
-that kappaguard certifies for it, and where there is none either, any: a ratio beyond a million. A claim that is open
-was not refuted within its evaluations. A rule under the name of a theorem need not be the theorem's rule: where a
+that kappaguard certifies for it, and where there is none either, any: a ratio beyond a million. A claim is proved where
+the code is [traced](explanation/tracing.md): the upper bound is certified for its recipe, and the rule of ours that has
+this recipe is named. A claim that is open was not refuted within its evaluations. A rule under the name of a theorem need not be the theorem's rule: where a
 claim is refuted, that is said about the claim for this code, and whoever wrote the code may never have made it. The
 paper is *Fixing by Mixing: A Recipe for Optimal Byzantine ML under Heterogeneity* (Allouah, Farhadkhani, Guerraoui,
 Gupta, Pinot, Stephan, AISTATS 2023).
@@ -95,8 +98,9 @@ Outputs are judged with rounding allowed for (`verify/rounding.py`). Flower's Kr
 distances to n - f - 2 others where the paper's rules have n - f - 1 (n - f vectors, the vector itself among them): they
 are other functions, with another kappa\\*. And its MultiKrum averages `num_nodes_to_select` vectors, which is 1 unless
 one says otherwise: as it comes it is its Krum, not the mean of n - f vectors that the claim is about, and therefore
-refuted. With as many selected the search finds a little more than 4f/(n-2f) = 1.142857, namely 1.14292:
-`kappaguard search "flwr.serverapp.strategy:MultiKrum(num_nodes_to_select=9)" -n 11 -f 2 --evaluations 2000`.
+refuted. With as many selected it is multikrum with 7 neighbours, whose kappa\* is a little more than 4f/(n-2f):
+`kappaguard exact "flwr.serverapp.strategy:MultiKrum(num_nodes_to_select=9)" -n 11 -f 2`. TorchJD's Krum adds up
+distances that are not squared, which is another function again and cannot be traced.
 
 Not in the table, because they are no rules from n vectors to one: Flower's server optimisers (FedAdagrad, FedAdam,
 FedYogi, FedOpt, QFedAvg), which need the model of the last round, its wrappers for differential privacy, and its
@@ -124,9 +128,9 @@ def write_table(folder: Path, jobs: int = 2, evaluations: int = EVALUATIONS) -> 
     shutil.rmtree(folder / FOLDER, ignore_errors=True)
     (folder / FOLDER).mkdir(parents=True)
     rows = [_row(spec, outcome, folder / FOLDER) for spec, outcome in zip(RULES, outcomes, strict=True)]
-    about = {"byzfl": version("byzfl"), "flwr": version("flwr"), "n": N, "f": F}
+    about = {"byzfl": version("byzfl"), "flwr": version("flwr"), "torchjd": version("torchjd"), "n": N, "f": F}
     text = INTRODUCTION.format(**about, version=kappaguard.__version__, evaluations=evaluations)
-    headings = ["rule", "health", "kappa found", "claim", "its value", "verdict", "witness"]
+    headings = ["rule", "health", "kappa* >=", "claim", "its value", "verdict", "witness", "kappa* <=", "traced as"]
     path = folder / "peers.md"
     path.write_text(text + "\n" + "\n".join(table(headings, rows)) + "\n" + CLOSING, encoding="utf-8")
     return path
@@ -134,7 +138,7 @@ def write_table(folder: Path, jobs: int = 2, evaluations: int = EVALUATIONS) -> 
 
 def _row(spec: str, outcome: Verdict | InputError, folder: Path) -> list[str]:
     if isinstance(outcome, InputError):
-        return [escaped(spec), "", "", "", "", f"does not run: {escaped(outcome)[:200]}", ""]
+        return [escaped(spec), "", "", "", "", f"does not run: {escaped(outcome)[:200]}", "", "", ""]
     health = ", ".join(f"**{each.check}**" if each.refutes else each.check for each in outcome.findings) or "sound"
     claim, who = claim_for(spec, N, F)
     said = "any" if who == "any" else f"{escaped(claim)} ({who})"
@@ -144,7 +148,9 @@ def _row(spec: str, outcome: Verdict | InputError, folder: Path) -> list[str]:
     if outcome.witness is not None:
         name = outcome.witness.save(folder).name
         witness = f"[file]({FOLDER}/{name})"
-    return [escaped(spec), health, _found(outcome), said, value, verdict, witness]
+    upper = "" if outcome.upper is None else f"{float(outcome.upper):.5g}"
+    traced = (outcome.traced or "").partition("traced: ")[2] if (outcome.traced or "").startswith("traced: ") else ""
+    return [escaped(spec), health, _found(outcome), said, value, verdict, witness, upper, escaped(traced)]
 
 
 def _found(verdict: Verdict) -> str:

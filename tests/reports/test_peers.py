@@ -46,14 +46,17 @@ def test_every_witness_is_in_the_table():
 
 @pytest.mark.parametrize("row", [row for row in ROWS if row[6]], ids=lambda row: row[0])
 def test_the_row_is_what_its_witness_shows(row):
-    spec, _, found, claim, value, verdict, link = row
+    spec, _, found, claim, value, verdict, link, upper, _ = row
     witness = load(PAGE.parent / re.search(r"\((.*)\)", link).group(1))
     assert (witness.rule, witness.n, witness.f) == (spec, N, F)
     under = subject(spec, N, F)
     judgement = under.judge(witness)
     stated = claimed(spec, N, F, claim_for(spec, N, F)[0])
     # a rule that takes long may not be finished with, and is then not refuted either
-    assert verdict in (("refuted",) if judgement.ratio > stated.bound else ("open", "unfinished"))
+    assert verdict in (("refuted",) if judgement.ratio > stated.bound else ("open", "unfinished", "proved"))
+    if verdict == "proved":
+        assert float(upper) <= float(stated.bound) * (1 + 1e-4)
+        assert float(upper) >= float(found) * (1 - 1e-3)
     if found == "infinite":
         assert judgement.witness.lower == witness.lower == float("inf")
     else:
