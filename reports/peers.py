@@ -81,7 +81,8 @@ and backed by a test that replays every witness and asks the health checks again
 The claim is the paper's coefficient for the rule that a peer's is meant to be; where the paper has none, the kappa\\*
 that kappaguard certifies for it, and where there is none either, any: a ratio beyond a million. A claim is proved where
 the code is [traced](explanation/tracing.md): the upper bound is certified for its recipe, and the rule of ours that has
-this recipe is named. A claim that is open was not refuted within its evaluations. A rule under the name of a theorem need not be the theorem's rule: where a
+this recipe is named. A claim that is open was not refuted within its evaluations. A rule under the name of a theorem
+need not be the theorem's rule: where a
 claim is refuted, that is said about the claim for this code, and whoever wrote the code may never have made it. The
 paper is *Fixing by Mixing: A Recipe for Optimal Byzantine ML under Heterogeneity* (Allouah, Farhadkhani, Guerraoui,
 Gupta, Pinot, Stephan, AISTATS 2023).
@@ -98,7 +99,7 @@ Outputs are judged with rounding allowed for (`verify/rounding.py`). Flower's Kr
 distances to n - f - 2 others where the paper's rules have n - f - 1 (n - f vectors, the vector itself among them): they
 are other functions, with another kappa\\*. And its MultiKrum averages `num_nodes_to_select` vectors, which is 1 unless
 one says otherwise: as it comes it is its Krum, not the mean of n - f vectors that the claim is about, and therefore
-refuted. With as many selected it is multikrum with 7 neighbours, whose kappa\* is a little more than 4f/(n-2f):
+refuted. With as many selected it is multikrum with 7 neighbours, whose kappa\\* is a little more than 4f/(n-2f):
 `kappaguard exact "flwr.serverapp.strategy:MultiKrum(num_nodes_to_select=9)" -n 11 -f 2`. TorchJD's Krum adds up
 distances that are not squared, which is another function again and cannot be traced.
 
