@@ -1,10 +1,16 @@
-"""What holds for all tests: they do not know whether a workflow, or a shell in the background, runs them."""
+"""What holds for all tests: they do not know whether a workflow, or a shell in the background, runs them, and those
+that ask a conic solver are marked, so that ``make solvers`` repeats them on several kinds of processor."""
 
 from __future__ import annotations
 
+import importlib
 import os
 import signal
 import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
 
 for name in (
     "GITHUB_ACTIONS",
@@ -19,3 +25,39 @@ for name in (
 # a job in the background of a shell ignores Ctrl-C, and so would the processes that tests interrupt
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN and threading.current_thread() is threading.main_thread():
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+asked: list[str] = []
+"""The solvers that this process has asked since the current test began."""
+
+
+def note(name: str, solver: str) -> None:
+    """Have a solver's module write down that it is asked."""
+    try:
+        module: Any = importlib.import_module(name)
+    except ImportError:
+        return
+    ask = getattr(module, solver)
+
+    def noted(*arguments: Any, **options: Any) -> Any:
+        asked.append(name)
+        return ask(*arguments, **options)
+
+    setattr(module, solver, noted)
+
+
+note("clarabel", "DefaultSolver")
+note("scs", "SCS")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup() -> None:
+    """Forget what an earlier test asked."""
+    asked.clear()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Tests that ask a solver have the mark; what processes ask that a test starts is not seen here."""
+    yield
+    if asked and item.get_closest_marker("solver") is None:
+        pytest.fail(f"it asks {asked[0]}, whose rounding depends on the processor, and has no mark for it: solver")

@@ -54,6 +54,17 @@ def test_all_as_recorded(listed, tmp_path, capsys):
     assert "## one: proved" in (folder / "report.md").read_text()
 
 
+def test_the_usual_effort_adds_searches_and_estimates(listed, tmp_path, monkeypatch):
+    for name, value in {"N": 5, "F": 1, "EVALUATIONS": 100, "ROUNDS": 2, "ESTIMATED": ("cwtm",)}.items():
+        monkeypatch.setattr(f"kappaguard.reports.collect.{name}", value)
+    listed(claim("one"))
+    assert main(["verify", "--out", str(tmp_path)]) == 0
+    data = json.loads((tmp_path / "results.json").read_text())
+    assert [(each["rule"], each["n"], each["f"]) for each in data["searches"]] == [("cwtm", 5, 1)]
+    (estimate,) = data["estimates"]
+    assert estimate["command"].startswith("kappaguard estimate cwtm -n 5 -f 1 ")
+
+
 def test_a_second_run_says_what_it_took_from_the_first(listed, tmp_path, capsys):
     listed(claim("one"))
     main(["verify", "--quick", "--out", str(tmp_path)])
