@@ -19,6 +19,8 @@ from kappaguard.cli import main
 from kappaguard.rules.witness import load
 from kappaguard.search.result import KappaResult, Stats
 
+pytestmark = pytest.mark.solver
+
 KEYS = {"rule", "n", "f", "lower", "upper", "verdict", "witness", "seconds", "evaluations", "seed", "version"}
 MINE = """import numpy as np
 
@@ -65,7 +67,6 @@ def run(capsys, *arguments):
         (["mine.py:bad", "-n", "7", "-f", "2", "--claim", "100"], 1, "refuted"),
     ],
 )
-@pytest.mark.solver
 def test_verdicts_and_exit_codes(project, capsys, arguments, status, verdict):
     found, output, complaint = run(capsys, *arguments, "--json", "--seed", "3")
     assert (found, complaint) == (status, "")
@@ -120,7 +121,6 @@ def test_the_table_the_matrix_and_the_path(project, capsys):
     ],
 )
 @pytest.mark.parametrize("as_json", [False, True])
-@pytest.mark.solver
 def test_a_wrong_request_is_one_line(project, capsys, arguments, said, as_json):
     status, output, complaint = run(capsys, *arguments, *(["--json"] if as_json else []))
     assert status == 2

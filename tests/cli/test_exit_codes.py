@@ -143,6 +143,7 @@ def test_a_certificate_with_a_huge_bound(project, capsys):
     assert json.loads(output, parse_constant=pytest.fail)["upper"] == "inf"
 
 
+@pytest.mark.solver
 def test_the_path_of_a_rule_need_not_be_utf_8(project, capsys):
     name = os.fsdecode(b"caf\xe9.py")
     (project / name).write_text(MINE)
@@ -180,12 +181,14 @@ def test_the_traceback_of_the_users_code_is_shown_and_nothing_of_ours(project, c
     assert complaint.splitlines()[-1].startswith("kappaguard: ")
 
 
+@pytest.mark.solver
 def test_a_crash_on_finite_input_refutes(project, capsys):
     status, output, _ = told(capsys, "check", "mine.py:crash", "-n", "7", "-f", "2", "--claim", "9")
     assert status == 1
     assert "three in a row" in output
 
 
+@pytest.mark.solver
 def test_a_rule_that_takes_both_is_judged_as_both(project, capsys):
     pytest.importorskip("torch")
     status, output, _ = told(capsys, "check", "mine.py:both", *ASKED)
@@ -212,6 +215,7 @@ def test_an_irreproducible_witness_is_not_saved(project, capsys):
     assert not (project / ".kappaguard").exists()
 
 
+@pytest.mark.solver
 def test_strict_turns_a_finding_into_1(project, capsys):
     assert told(capsys, "check", "mine.py:nan_is_contagious", *ASKED)[0] == 0
     status, output, _ = told(capsys, "check", "mine.py:nan_is_contagious", *ASKED, "--strict", "--junit", "j.xml")
@@ -225,6 +229,7 @@ def test_strict_turns_a_finding_into_1(project, capsys):
     assert told(capsys, "check")[0] == 1
 
 
+@pytest.mark.solver
 def test_the_same_request_has_the_same_verdict_twice(project, capsys):
     answers = []
     for _ in range(2):

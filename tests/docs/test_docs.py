@@ -76,6 +76,7 @@ def Mine(x, f):
 
 
 @pytest.mark.parametrize("code", sorted({code for _, code in blocks("toml")}))
+@pytest.mark.solver
 def test_configuration(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What goes into pyproject.toml, with a library that has the rule that it names."""
     (tmp_path / "pyproject.toml").write_text(code)
