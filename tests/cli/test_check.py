@@ -134,7 +134,7 @@ def test_a_wrong_request_is_one_line(project, capsys, arguments, said, as_json):
 GRID = """
 [tool.kappaguard]
 grid = [[5, 1]]
-evaluations = 1500
+evaluations = 200
 seed = 4
 rules = [
     "cwtm",
@@ -167,7 +167,7 @@ def test_a_grid_from_the_configuration(project, capsys):
 def test_warnings_of_a_grid_are_told_once(project, capsys):
     (project / "mine.py").write_text(MINE + "\n\ndef sorting(x, f):\n    x.sort(axis=0)\n    return good(x, f)\n")
     (project / "pyproject.toml").write_text(
-        "[tool.kappaguard]\ngrid = [[5, 1], [7, 2]]\nevaluations = 1500\n"
+        "[tool.kappaguard]\ngrid = [[5, 1], [7, 2]]\nevaluations = 200\n"
         'rules = [{rule = "mine.py:sorting", claim = "2"}]\n'
     )
     status, output, _ = run(capsys)
@@ -304,7 +304,7 @@ def test_an_interrupted_search_is_no_verdict(project, capsys, monkeypatch):
 
 
 def test_rotation_is_asked_for(project, capsys):
-    arguments = ["mine.py:good", "-n", "5", "-f", "1", "--claim", "1", "--evaluations", "1500", "--json"]
+    arguments = ["mine.py:good", "-n", "5", "-f", "1", "--claim", "1", "--evaluations", "200", "--json"]
     found = [json.loads(run(capsys, *arguments, *more)[1])["health"] for more in ([], ["--rotates"])]
     assert [[each["check"] for each in health] for health in found] == [[], ["rotation"]]
     # a finding comes with an example that shows it
