@@ -79,3 +79,24 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
 
 
 BEFORE = pytest.StashKey[int]()
+
+
+HIDDEN = """
+from functools import partial
+from importlib.machinery import PathFinder
+
+
+def find_other(find, name, *given):
+    return None if name == "torch" else find(name, *given)
+
+
+PathFinder.find_spec = partial(find_other, PathFinder.find_spec)
+"""
+
+
+@pytest.fixture
+def without_torch(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Processes that the test starts find no torch, as in the small install: its import takes most of their time."""
+    folder = tmp_path_factory.mktemp("hidden")
+    (folder / "sitecustomize.py").write_text(HIDDEN)
+    monkeypatch.setenv("PYTHONPATH", str(folder))

@@ -19,7 +19,7 @@ from kappaguard.cli import main
 from kappaguard.rules.witness import load
 from kappaguard.search.result import KappaResult, Stats
 
-pytestmark = pytest.mark.solver
+pytestmark = [pytest.mark.solver, pytest.mark.usefixtures("without_torch")]
 
 KEYS = {"rule", "n", "f", "lower", "upper", "verdict", "witness", "seconds", "evaluations", "seed", "version"}
 MINE = """import numpy as np
@@ -313,8 +313,9 @@ def test_rotation_is_asked_for(project, capsys):
 
 
 @pytest.mark.skipif(importlib.util.find_spec("byzfl") is None, reason="byzfl is not installed")
-def test_a_peer_as_it_is(project, capsys):
+def test_a_peer_as_it_is(project, capsys, monkeypatch):
     """The README's example: the claim is the paper's, without being stated."""
+    monkeypatch.delenv("PYTHONPATH")
     status, output, _ = run(capsys, "byzfl:GeometricMedian", "-n", "10", "-f", "2")
     assert status == 1
     assert "refuted: kappa* <= 4*(1+f/(n-2*f))**2 = 7.11111 for byzfl:GeometricMedian at n = 10, f = 2" in output

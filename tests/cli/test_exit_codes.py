@@ -15,6 +15,8 @@ import pytest
 
 from kappaguard.cli import main
 
+pytestmark = pytest.mark.usefixtures("without_torch")
+
 MINE = """import numpy as np
 
 
@@ -189,8 +191,9 @@ def test_a_crash_on_finite_input_refutes(project, capsys):
 
 
 @pytest.mark.solver
-def test_a_rule_that_takes_both_is_judged_as_both(project, capsys):
+def test_a_rule_that_takes_both_is_judged_as_both(project, capsys, monkeypatch):
     pytest.importorskip("torch")
+    monkeypatch.delenv("PYTHONPATH")
     status, output, _ = told(capsys, "check", "mine.py:both", *ASKED)
     assert status == 1
     assert "on torch tensors" in output

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-pytestmark = pytest.mark.solver
+pytestmark = [pytest.mark.solver, pytest.mark.usefixtures("without_torch")]
 
 pytest_plugins = ["pytester"]
 

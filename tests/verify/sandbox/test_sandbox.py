@@ -22,6 +22,8 @@ from kappaguard.verify.sandbox.request import Request, request_from_json
 from kappaguard.verify.sandbox.run import RAISE, Limits, ask, inquire_apart, replay_apart, search_apart
 from kappaguard.verify.verdict import verdict_from_json
 
+pytestmark = pytest.mark.usefixtures("without_torch")
+
 NASTY = Path(__file__).parent / "nasty.py"
 
 
