@@ -28,8 +28,6 @@ pytestmark = pytest.mark.skipif(
 def _no_old_garbage():
     """Flower collects garbage several times in every call, and would look through all that other tests have left."""
     gc.freeze()
-    yield
-    gc.unfreeze()
 
 
 PAGE = Path(__file__).parents[2] / "docs" / "peers.md"
