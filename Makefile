@@ -12,12 +12,12 @@ DEPENDENCIES := $(ENVIRONMENT)/.dependencies
 PACKAGE := $(ENVIRONMENT)/.package
 DEVELOPMENT := $(ENVIRONMENT)/.development
 
+# Two processes; the tests of a file stay together, so that what they share is computed once.
+TOGETHER := -n 2 --dist loadfile
+
 # The kinds of processor that OpenBLAS can be told to take this one for, and numbers of threads.
 CORES := Nehalem Sandybridge Haswell Zen SkylakeX
 THREADS := 1 2
-
-# The programs themselves, where rounding would show; `make solvers ASKING=tests` repeats every test with the mark.
-ASKING := tests/search/test_descent.py tests/search/test_conic.py tests/verify/test_engine.py tests/verify/performance
 
 .PHONY: verify test solvers lint types format build bench bench-search bench-train clean
 
@@ -25,13 +25,13 @@ verify: $(PACKAGE)
 	$(BIN)/kappaguard verify
 
 test: $(PACKAGE) $(DEVELOPMENT)
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest $(TOGETHER)
 
 # Rounding differs from processor to processor: what asks a solver must come out alike on all of them.
 solvers: $(PACKAGE) $(DEVELOPMENT)
 	for core in $(CORES); do for threads in $(THREADS); do \
 	    echo "$$core, $$threads threads" && OPENBLAS_CORETYPE=$$core OPENBLAS_NUM_THREADS=$$threads \
-	    $(BIN)/python -m pytest -n 2 -q -m "solver and not slow" --no-header -p no:cacheprovider $(ASKING) || exit 1; \
+	    $(BIN)/python -m pytest $(TOGETHER) -q -m solver --no-header -p no:cacheprovider || exit 1; \
 	done; done
 
 lint: $(DEVELOPMENT)

@@ -4,7 +4,9 @@ A rule is called on plain inputs first; one that refuses them, or returns someth
 this (n, f), which is a mistake of the request and no verdict.
 
 Floats. What comes out may be float32 or narrower. A rule may also compute in such floats and return float64: then the
-output does not move at all when the input is rounded to them, although it moves when the input is changed by more.
+output does not move at all when the input is rounded to them, although it moves when the input is changed by more. Or
+it may only decide in float32, say by distances, and return what it selects as it was: then which vectors it selects,
+where all are tied, does not follow changes of the input that float32 cannot see, although it follows larger ones.
 
 Iterations. If all honest vectors are equal, every (f, kappa)-robust rule returns them. A rule that iterates to a
 tolerance, or that adds an epsilon to a denominator, comes near: how near, relative to the largest entry, is what it is
@@ -39,6 +41,8 @@ SLOW = 0.05
 MOVE = 2.0**-4
 ROUNDED = 3
 """How many inputs are rounded."""
+TIED, VISIBLE, INVISIBLE = 12, 2.0**-14, 2.0**-26
+"""How often ties are broken, by relative changes that float32 shows, and by such as it rounds away."""
 
 HONEST = (1.0, 0.0, -1000.0)
 FAR = (-1.0, 64.0, 1000.0, 1e6)
@@ -60,6 +64,8 @@ def measure(rule: Callable[[Any], Any], n: int, f: int) -> Precision:
     epsilon, pace = _first_calls(rule, n, f)
     if epsilon == DOUBLE:
         epsilon = _inner_epsilon(rule, n, brief=pace > SLOW)
+    if epsilon == DOUBLE and _decides_in_single(rule, n, brief=pace > SLOW):
+        epsilon = EPSILONS["float32"]
     return Precision(epsilon, _inexact(rule, n, f, epsilon, brief=pace > SLOW), pace)
 
 
@@ -138,6 +144,24 @@ def _inner_epsilon(rule: Adapted, n: int, *, brief: bool) -> float:
         if all(_same(output, other) for output, other in zip(outputs, rounded, strict=True)):
             return epsilon
     return DOUBLE
+
+
+def _decides_in_single(rule: Adapted, n: int, *, brief: bool) -> bool:
+    """Whether the rule selects by what float32 shows of the input.
+
+    The corners of a regular simplex have equal distances, so that whatever selects some of them decides by the least
+    change. Another selection moves the output by more than 1/n; a rule that is continuous does not, at such changes.
+    """
+    corners = np.ones((n, n)) + 2 * np.eye(n)
+    selected = _output(rule, corners)
+    draw = np.random.default_rng(0)
+
+    def jumps(change: float) -> bool:
+        output = _output(rule, corners * (1 + change * draw.uniform(-1, 1, size=(n, n))))
+        return selected is None or output is None or float(np.max(np.abs(output - selected))) > 1 / n
+
+    larger, smaller = (1, 4) if brief else (TIED, TIED)
+    return any(jumps(VISIBLE) for _ in range(larger)) and not any(jumps(INVISIBLE) for _ in range(smaller))
 
 
 def _moves(rule: Adapted, x: Floats, output: Floats | None) -> bool:

@@ -45,7 +45,9 @@ def _pool(function: Callable[[Any], Any], items: Mapping[int, Any], jobs: int) -
         tasks = (delayed(_placed)(os.getpid(), function, place, item) for place, item in list(items.items()))
         results = parallel(tasks)
         try:
-            yield from results
+            # not "yield from", which would close the results itself, before the warnings are caught
+            for result in results:  # noqa: UP028
+                yield result
         finally:
             with warnings.catch_warnings():
                 # joblib warns of tasks that it ends, which is what closing it means

@@ -19,6 +19,8 @@ from kappaguard.cli import main
 from kappaguard.rules.witness import load
 from kappaguard.search.result import KappaResult, Stats
 
+pytestmark = [pytest.mark.solver, pytest.mark.usefixtures("without_torch")]
+
 KEYS = {"rule", "n", "f", "lower", "upper", "verdict", "witness", "seconds", "evaluations", "seed", "version"}
 MINE = """import numpy as np
 
@@ -65,7 +67,6 @@ def run(capsys, *arguments):
         (["mine.py:bad", "-n", "7", "-f", "2", "--claim", "100"], 1, "refuted"),
     ],
 )
-@pytest.mark.solver
 def test_verdicts_and_exit_codes(project, capsys, arguments, status, verdict):
     found, output, complaint = run(capsys, *arguments, "--json", "--seed", "3")
     assert (found, complaint) == (status, "")
@@ -120,7 +121,6 @@ def test_the_table_the_matrix_and_the_path(project, capsys):
     ],
 )
 @pytest.mark.parametrize("as_json", [False, True])
-@pytest.mark.solver
 def test_a_wrong_request_is_one_line(project, capsys, arguments, said, as_json):
     status, output, complaint = run(capsys, *arguments, *(["--json"] if as_json else []))
     assert status == 2
@@ -134,7 +134,7 @@ def test_a_wrong_request_is_one_line(project, capsys, arguments, said, as_json):
 GRID = """
 [tool.kappaguard]
 grid = [[5, 1]]
-evaluations = 1500
+evaluations = 200
 seed = 4
 rules = [
     "cwtm",
@@ -167,7 +167,7 @@ def test_a_grid_from_the_configuration(project, capsys):
 def test_warnings_of_a_grid_are_told_once(project, capsys):
     (project / "mine.py").write_text(MINE + "\n\ndef sorting(x, f):\n    x.sort(axis=0)\n    return good(x, f)\n")
     (project / "pyproject.toml").write_text(
-        "[tool.kappaguard]\ngrid = [[5, 1], [7, 2]]\nevaluations = 1500\n"
+        "[tool.kappaguard]\ngrid = [[5, 1], [7, 2]]\nevaluations = 200\n"
         'rules = [{rule = "mine.py:sorting", claim = "2"}]\n'
     )
     status, output, _ = run(capsys)
@@ -304,7 +304,7 @@ def test_an_interrupted_search_is_no_verdict(project, capsys, monkeypatch):
 
 
 def test_rotation_is_asked_for(project, capsys):
-    arguments = ["mine.py:good", "-n", "5", "-f", "1", "--claim", "1", "--evaluations", "1500", "--json"]
+    arguments = ["mine.py:good", "-n", "5", "-f", "1", "--claim", "1", "--evaluations", "200", "--json"]
     found = [json.loads(run(capsys, *arguments, *more)[1])["health"] for more in ([], ["--rotates"])]
     assert [[each["check"] for each in health] for health in found] == [[], ["rotation"]]
     # a finding comes with an example that shows it
@@ -313,8 +313,9 @@ def test_rotation_is_asked_for(project, capsys):
 
 
 @pytest.mark.skipif(importlib.util.find_spec("byzfl") is None, reason="byzfl is not installed")
-def test_a_peer_as_it_is(project, capsys):
+def test_a_peer_as_it_is(project, capsys, monkeypatch):
     """The README's example: the claim is the paper's, without being stated."""
+    monkeypatch.delenv("PYTHONPATH")
     status, output, _ = run(capsys, "byzfl:GeometricMedian", "-n", "10", "-f", "2")
     assert status == 1
     assert "refuted: kappa* <= 4*(1+f/(n-2*f))**2 = 7.11111 for byzfl:GeometricMedian at n = 10, f = 2" in output

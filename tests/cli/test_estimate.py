@@ -16,6 +16,8 @@ import torch
 from kappaguard.cli import main
 from kappaguard.reports.results import validate
 
+pytestmark = pytest.mark.solver
+
 SIZES = ("-n", "9", "-f", "2")
 
 

@@ -15,6 +15,8 @@ import pytest
 
 from kappaguard.cli import main
 
+pytestmark = pytest.mark.usefixtures("without_torch")
+
 MINE = """import numpy as np
 
 
@@ -143,6 +145,7 @@ def test_a_certificate_with_a_huge_bound(project, capsys):
     assert json.loads(output, parse_constant=pytest.fail)["upper"] == "inf"
 
 
+@pytest.mark.solver
 def test_the_path_of_a_rule_need_not_be_utf_8(project, capsys):
     name = os.fsdecode(b"caf\xe9.py")
     (project / name).write_text(MINE)
@@ -180,14 +183,17 @@ def test_the_traceback_of_the_users_code_is_shown_and_nothing_of_ours(project, c
     assert complaint.splitlines()[-1].startswith("kappaguard: ")
 
 
+@pytest.mark.solver
 def test_a_crash_on_finite_input_refutes(project, capsys):
     status, output, _ = told(capsys, "check", "mine.py:crash", "-n", "7", "-f", "2", "--claim", "9")
     assert status == 1
     assert "three in a row" in output
 
 
-def test_a_rule_that_takes_both_is_judged_as_both(project, capsys):
+@pytest.mark.solver
+def test_a_rule_that_takes_both_is_judged_as_both(project, capsys, monkeypatch):
     pytest.importorskip("torch")
+    monkeypatch.delenv("PYTHONPATH")
     status, output, _ = told(capsys, "check", "mine.py:both", *ASKED)
     assert status == 1
     assert "on torch tensors" in output
@@ -212,6 +218,7 @@ def test_an_irreproducible_witness_is_not_saved(project, capsys):
     assert not (project / ".kappaguard").exists()
 
 
+@pytest.mark.solver
 def test_strict_turns_a_finding_into_1(project, capsys):
     assert told(capsys, "check", "mine.py:nan_is_contagious", *ASKED)[0] == 0
     status, output, _ = told(capsys, "check", "mine.py:nan_is_contagious", *ASKED, "--strict", "--junit", "j.xml")
@@ -225,6 +232,7 @@ def test_strict_turns_a_finding_into_1(project, capsys):
     assert told(capsys, "check")[0] == 1
 
 
+@pytest.mark.solver
 def test_the_same_request_has_the_same_verdict_twice(project, capsys):
     answers = []
     for _ in range(2):
@@ -270,19 +278,20 @@ def test_a_store_with_results_of_nobody_is_one_line(project, capsys):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such limit")
-def test_a_full_disk_during_a_sweep_is_one_line(project):
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_full_disk_during_a_sweep_is_one_line(project, jobs):
     """A limit on the size of files stands in for a disk that is full."""
     script = (
         "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (40960, 40960)); "
         "from kappaguard.cli import main; sys.exit(main(sys.argv[1:]))"
     )
     rules = ["cwmed", "cwtm", "gm", "meamed"]
-    sweep = ["sweep", *rules, "--at", "5,1", "--at", "7,2", "--seeds", "5", "--evaluations", "30", "--jobs", "1"]
+    sweep = ["sweep", *rules, "--at", "5,1", "--at", "7,2", "--seeds", "5", "--evaluations", "30", "--jobs", jobs]
     command = [sys.executable, "-c", script, *sweep, "--store", "store.sqlite"]
     done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
     assert done.returncode == 2, done.stderr
-    assert "Traceback" not in done.stderr
-    assert done.stderr.splitlines()[-1].startswith("kappaguard: cannot write to store.sqlite")
+    assert done.stderr.startswith("kappaguard: cannot write to store.sqlite")
+    assert done.stderr.count("\n") == 1
 
 
 SLOW = """import os
@@ -314,15 +323,13 @@ def alive(process: int) -> bool:
 
 
 def began(project: Path) -> None:
-    deadline = time.monotonic() + 60
-    while not (project / "children").exists() and time.monotonic() < deadline:
+    """Wait until the rule has written down whole what it started."""
+    deadline, children = time.monotonic() + 120, project / "children"
+    while not (children.exists() and children.read_text().endswith("\n")) and time.monotonic() < deadline:
         time.sleep(0.05)
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="this system does not show its processes")
-@pytest.mark.xfail(
-    strict=False, reason="known: a child in a session of its own survives about every second killed sweep"
-)
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_killing_a_sweep_leaves_no_orphans(project, number):
     (project / "slow.py").write_text(SLOW)
@@ -332,8 +339,9 @@ def test_killing_a_sweep_leaves_no_orphans(project, number):
         began(project)
         process.send_signal(number)
         process.wait(20)
-    deadline = time.monotonic() + 15
+    deadline = time.monotonic() + 30
     pids = [int(each) for each in (project / "children").read_text().split()]
+    assert len(pids) == 2
     while any(map(alive, pids)) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert not any(map(alive, pids))

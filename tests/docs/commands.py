@@ -19,7 +19,7 @@ SHORTER = {
     r"--seeds 100 --engine (dask|ray) --address \S+": "--seeds 1 --evaluations 100 --jobs 1",
     r"--at 17,4 --at 17,8 --seeds 3$": "--at 5,1 --seeds 1 --evaluations 200 --jobs 1",
     r"^(kappaguard verify --only theorem-1)$": r"\1 --quick",
-    r"^(kappaguard check .* -f \d+)( --claim \S+)?$": r"\1\2 --evaluations 1500",
+    r"^(kappaguard check .* -f \d+)( --claim \S+)?$": r"\1\2 --evaluations 400",
     r"^(kappaguard train)( --device auto)?$": r"\1\2 --steps 3",
     r"^(kappaguard train) --preset mnist(.*)$": r"\1 --preset digits\2 --steps 3",
     r"(--resume \.kappaguard/runs)/mnist": r"\1/digits",

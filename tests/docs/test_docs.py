@@ -76,14 +76,15 @@ def Mine(x, f):
 
 
 @pytest.mark.parametrize("code", sorted({code for _, code in blocks("toml")}))
+@pytest.mark.solver
 def test_configuration(code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What goes into pyproject.toml, with a library that has the rule that it names."""
-    (tmp_path / "pyproject.toml").write_text(code)
+    """What goes into pyproject.toml, with a library that has the rule that it names, and fewer evaluations."""
+    assert "evaluations" not in code
+    (tmp_path / "pyproject.toml").write_text(code.replace("[tool.kappaguard]", "[tool.kappaguard]\nevaluations = 200"))
     (tmp_path / "mylib").mkdir()
     (tmp_path / "mylib" / "__init__.py").touch()
     (tmp_path / "mylib" / "rules.py").write_text(MYLIB)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("KAPPAGUARD_BUDGET", "0.3")
     assert main(["check"]) == 0
 
 

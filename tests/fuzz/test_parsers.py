@@ -260,6 +260,7 @@ def test_configurations(text):
         [b"krum", b"-n", b"5", b"-f", b"1", b"--junit", b"\xff/\xff"],
     ],
 )
+@pytest.mark.solver
 def test_bytes_that_are_no_text(arguments, tmp_path):
     """As an operating system may hand them over, to a terminal that knows only ASCII."""
     command = [os.fsencode(sys.executable), b"-m", b"kappaguard", b"check", *arguments]

@@ -96,12 +96,14 @@ def test_it_has_none_of_the_extras(python, project):
         (["rules"], 0, "multikrum"),
     ],
 )
+@pytest.mark.solver
 def test_the_guard_works(python, project, arguments, status, said):
     found, output, complaint = run(python, project, *arguments)
     assert (found, complaint) == (status, "")
     assert said in output
 
 
+@pytest.mark.solver
 def test_a_dossier_leaves_its_training_out(python, project):
     asked = ["stress", "mine.py:trimmed", "-n", "5", "-f", "1", "--evaluations", "100", "--out", "out", "--json"]
     status, output, complaint = run(python, project, *asked)

@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+pytestmark = [pytest.mark.solver, pytest.mark.usefixtures("without_torch")]
+
 pytest_plugins = ["pytester"]
 
 HEAD = """
@@ -28,7 +30,7 @@ def average(x):
     return x.mean(axis=0)
 
 """
-SHORT = "--kappa-evaluations=1500"
+SHORT = "--kappa-evaluations=300"
 
 
 @pytest.fixture
@@ -202,7 +204,7 @@ def test_bad():
 
 
 def test_options():
-    assert defaults() == Defaults(1500, 41, Fraction(1e-9))
+    assert defaults() == Defaults(300, 41, Fraction(1e-9))
 
 
 @pytest.mark.parametrize("k", [1, 2])

@@ -24,6 +24,8 @@ from kappaguard.rules.witness import load
 from kappaguard.verify.coefficients import OURS
 from kappaguard.verify.replay import replay
 
+pytestmark = pytest.mark.solver
+
 MINE = """import time
 import numpy as np
 

@@ -19,6 +19,8 @@ from kappaguard.verify.estimate.results import as_results
 from kappaguard.verify.estimate.run import run
 from tests.reports.example import HOSTILE, results
 
+pytestmark = pytest.mark.solver
+
 
 @pytest.fixture(scope="module")
 def data():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import re
 from dataclasses import replace
@@ -21,6 +22,13 @@ from kappaguard.verify.subject import subject
 pytestmark = pytest.mark.skipif(
     any(importlib.util.find_spec(name) is None for name in ("byzfl", "flwr")), reason="the peers are not installed"
 )
+
+
+@pytest.fixture(autouse=True)
+def _no_old_garbage():
+    """Flower collects garbage several times in every call, and would look through all that other tests have left."""
+    gc.freeze()
+
 
 PAGE = Path(__file__).parents[2] / "docs" / "peers.md"
 SLOW = ("Bulyan", "SMEA", "MDA")

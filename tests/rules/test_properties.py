@@ -13,7 +13,7 @@ from kappaguard.rules.names import parse
 from . import naive
 from .inputs import RULES, clouds, exactly, integer_clouds, spread, usable
 
-SMALL = settings(max_examples=40, deadline=None)
+SMALL = settings(max_examples=20, deadline=None)
 every_rule = pytest.mark.parametrize("name", RULES)
 seeds = st.integers(0, 2**32 - 1)
 backends = st.sampled_from(["numpy float64", "numpy float32", "torch float64", "torch float32", "torch gradient"])

@@ -17,7 +17,7 @@ from .broken.tools import Broken, nearest, scores, squared, trimmed
 pytestmark = pytest.mark.solver
 
 SECONDS = 60.0
-SEEDS = 100
+SEEDS = 30
 
 
 @pytest.mark.parametrize("name", BROKEN)

@@ -11,6 +11,8 @@ from kappaguard.rules.names import rule
 from kappaguard.search.probe import probe, ratio_score
 from kappaguard.verify.claims.worst import kappa_star, settled
 
+pytestmark = pytest.mark.solver
+
 
 @pytest.mark.parametrize("name", ["cwtm", "cwmed", "meamed"])
 def test_it_comes_near_the_worst_case_and_not_above(name):

@@ -8,6 +8,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+import kappaguard as kg
+from kappaguard.rules.witness import Witness, fractions
 from kappaguard.verify.health import examine
 from kappaguard.verify.inquiry import Inquiry, inquire
 from kappaguard.verify.precision import EPSILONS, _rounded
@@ -80,6 +82,47 @@ def test_narrow_floats_are_no_excuse(name):
         return _rounded(np.asarray(x, dtype=float), name).mean(axis=0)
 
     assert inquire(Inquiry(rule, 9, 2, "1000"), finder=no_finder).verdict == "refuted"
+
+
+def selection(dtype, count=None):
+    """The mean of the vectors with the least Krum scores, whose distances come from a Gram matrix in such floats."""
+
+    def rule(x, f):
+        y = x.astype(dtype)
+        products = y @ y.T
+        squares = np.diag(products)
+        distances = np.maximum(squares[:, None] + squares - 2 * products, 0)
+        scores = np.sort(distances, axis=1)[:, 1 : len(x) - f].sum(axis=1)
+        return x[np.argsort(scores, kind="stable")[: count or len(x) - f]].mean(axis=0)
+
+    return rule
+
+
+@pytest.mark.parametrize("count", [1, 2, None])
+@pytest.mark.parametrize("n", [3, 10, 17])
+def test_decisions_in_float32_are_seen(n, count):
+    """What is selected comes out with all its digits, and rounding the input moves these."""
+    f = (n - 1) // 4 or 1
+    assert subject(selection(np.float32, count), n, f).epsilon == EPSILONS["float32"]
+    assert subject(selection(np.float64, count), n, f).epsilon == DOUBLE
+
+
+@pytest.mark.parametrize("rule", ["krum", "cwmed", "gm", "nnm+krum", "nnm+cwtm", "mda", "smea", "caf"])
+def test_decisions_in_float64_are_not_taken_for_less(rule):
+    called = kg.rule(rule, f=2)
+    assert subject(lambda x, f: called(x), 9, 2).epsilon == DOUBLE
+
+
+def test_a_decision_in_float32_is_no_infinite_ratio():
+    """Two vectors next to each other in float32, whose distance a Gram matrix loses: the selection may take either."""
+    x = np.full((10, 1), 2903.8656005859375)
+    x[0] = 2903.86572265625
+    witness = Witness("a rule", 10, 2, "trace", tuple(range(2, 10)), fractions(x), Fraction(0), Fraction(0))
+    narrow, wide = (subject(selection(dtype, 1), 10, 2).judge(witness) for dtype in (np.float32, np.float64))
+    assert narrow.output == tuple(x[0])
+    assert narrow.witness.lower == np.inf
+    assert narrow.ratio == 0
+    assert wide.output == tuple(x[1])
 
 
 @pytest.mark.parametrize("rule", [lambda x, f: np.zeros(x.shape[1]), lambda x, f: np.sign(np.median(x, axis=0))])

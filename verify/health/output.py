@@ -16,7 +16,8 @@ def _look(subject: Subject) -> Finding | None:
     subject(x)
     if subject.epsilon > DOUBLE:
         dtype = DTYPES[subject.epsilon]
-        return CHECK.warn(f"float64 goes in, and what comes out has the precision of {dtype}: it is judged by that", x)
+        what = f"what comes out has, or was decided in, the precision of {dtype}"
+        return CHECK.warn(f"float64 goes in, and {what}: it is judged by that", x)
     return _other_type(subject, x)
 
 

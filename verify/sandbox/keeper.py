@@ -2,11 +2,12 @@
 
 ``python -I -S keeper.py REPORT SECONDS MEMORY COMMAND...`` ends the command and every descendant of it when the command
 ends by itself, when the seconds are over, when all of them together hold more bytes of memory than MEMORY, when there
-are too many of them, or when whoever started the keeper is gone. How it went is written to the open file REPORT as one
-line of JSON.
+are too many of them, or when whoever started the keeper is gone. How it went is written to the open pipe REPORT as one
+line of JSON; that nobody is left to read it tells the keeper that whoever started it is gone.
 
 On Linux the keeper adopts the orphans among its descendants (``PR_SET_CHILD_SUBREAPER``), so that neither a session of
-its own nor a fork whose parent ends takes a process out of its sight. Elsewhere it ends the process group.
+its own nor a fork whose parent ends takes a process out of its sight. Every descendant then stands below a child of the
+keeper's, so that none is left exactly when the keeper has no child. Elsewhere it ends the process group.
 
 It imports nothing but the standard library, and little of that: it is there before the worker is.
 """
@@ -14,6 +15,7 @@ It imports nothing but the standard library, and little of that: it is there bef
 import contextlib
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -41,20 +43,26 @@ def control(option: int, value: int) -> None:
 
 
 def descendants(process: int) -> list[int]:
-    """All processes below a process that are not zombies, parents first."""
+    """All processes below a process that are not zombies, parents first.
+
+    A zombie may have children still: a process whose first thread has ended is shown as one until its other threads
+    have ended too, and keeps what it started for so long.
+    """
     children: dict[int, list[int]] = {}
+    zombies = set()
     for entry in PROCESSES.iterdir() if LINUX else ():
         if entry.name.isdigit():
             with contextlib.suppress(OSError, ValueError):
                 state, parent = (entry / "stat").read_bytes().rpartition(b")")[2].split()[:2]
-                if state != b"Z":
-                    children.setdefault(int(parent), []).append(int(entry.name))
+                children.setdefault(int(parent), []).append(int(entry.name))
+                if state == b"Z":
+                    zombies.add(int(entry.name))
     found, left = [], [process]
     while left:
-        below = children.get(left.pop(), [])
+        below = children.pop(left.pop(), [])
         found += below
         left += below
-    return found
+    return [each for each in found if each not in zombies]
 
 
 def memory_of(processes: list[int]) -> int:
@@ -76,17 +84,18 @@ def proportional(processes: list[int]) -> int:
     return total
 
 
-def reap(worker: int) -> int | None:
-    """Take leave of whoever has ended; the wait status of the worker if it is among them."""
+def reap(worker: int) -> tuple[int | None, bool]:
+    """Take leave of whoever has ended: the wait status of the worker if it is among them, and is anybody left?"""
     ended = None
-    with contextlib.suppress(ChildProcessError):
+    try:
         while True:
             process, status = os.waitpid(-1, os.WNOHANG)
             if not process:
-                break
+                return ended, True
             if process == worker:
                 ended = status
-    return ended
+    except ChildProcessError:
+        return ended, False
 
 
 def end(worker: int) -> None:
@@ -98,18 +107,19 @@ def end(worker: int) -> None:
             for process in descendants(os.getpid()):
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.kill(process, number)
-        reap(worker)
-        if not descendants(os.getpid()):
+        if not reap(worker)[1]:
             return
         time.sleep(0.01)
 
 
-def watch(worker: int, seconds: float, memory: int, requests: list[int]) -> tuple[int | None, str | None]:
+def watch(worker: int, report: int, seconds: float, memory: int, requests: list[int]) -> tuple[int | None, str | None]:
     """The wait status of the worker if it ended by itself, or which limit it crossed."""
+    listener = select.poll()
+    listener.register(report, 0)
     until = time.monotonic() + seconds
     look = 0.0
     while True:
-        status = reap(worker)
+        status, _ = reap(worker)
         if status is not None:
             return status, None
         now = time.monotonic()
@@ -122,7 +132,9 @@ def watch(worker: int, seconds: float, memory: int, requests: list[int]) -> tupl
                 return None, "processes"
             if memory_of(processes) > memory and proportional(processes) > memory:
                 return None, "memory"
-        time.sleep(PULSE)
+        # with nothing to wait for, all that a poll can tell is that nobody reads the report any more
+        if listener.poll(1000 * PULSE):
+            return None, "request"
 
 
 def main(arguments: list[str]) -> None:
@@ -134,10 +146,11 @@ def main(arguments: list[str]) -> None:
     control(SET_CHILD_SUBREAPER, 1)
     control(SET_DEATH_SIGNAL, signal.SIGTERM)
     worker = subprocess.Popen(command, start_new_session=True).pid
-    status, crossed = watch(worker, seconds, memory, requests)
+    status, crossed = watch(worker, report, seconds, memory, requests)
     end(worker)
     code = None if status is None else os.waitstatus_to_exitcode(status)
-    os.write(report, json.dumps({"status": code, "crossed": crossed}).encode())
+    with contextlib.suppress(BrokenPipeError):
+        os.write(report, json.dumps({"status": code, "crossed": crossed}).encode())
     os._exit(0)
 
 

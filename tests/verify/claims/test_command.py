@@ -54,19 +54,30 @@ def test_all_as_recorded(listed, tmp_path, capsys):
     assert "## one: proved" in (folder / "report.md").read_text()
 
 
+def test_the_usual_effort_adds_searches_and_estimates(listed, tmp_path, monkeypatch):
+    for name, value in {"N": 5, "F": 1, "EVALUATIONS": 100, "ROUNDS": 2, "ESTIMATED": ("cwtm",)}.items():
+        monkeypatch.setattr(f"kappaguard.reports.collect.{name}", value)
+    listed(claim("one"))
+    assert main(["verify", "--out", str(tmp_path)]) == 0
+    data = json.loads((tmp_path / "results.json").read_text())
+    assert [(each["rule"], each["n"], each["f"]) for each in data["searches"]] == [("cwtm", 5, 1)]
+    (estimate,) = data["estimates"]
+    assert estimate["command"].startswith("kappaguard estimate cwtm -n 5 -f 1 ")
+
+
 def test_a_second_run_says_what_it_took_from_the_first(listed, tmp_path, capsys):
     listed(claim("one"))
-    main(["verify", "--out", str(tmp_path)])
+    main(["verify", "--quick", "--out", str(tmp_path)])
     capsys.readouterr()
-    assert main(["verify", "--out", str(tmp_path)]) == 0
+    assert main(["verify", "--quick", "--out", str(tmp_path)]) == 0
     assert "1 from an earlier run" in capsys.readouterr().out
-    assert main(["verify", "--fresh", "--out", str(tmp_path)]) == 0
+    assert main(["verify", "--quick", "--fresh", "--out", str(tmp_path)]) == 0
     assert "earlier" not in capsys.readouterr().out
 
 
 def test_a_changed_verdict_is_named_and_is_exit_code_1(listed, tmp_path, capsys):
     listed(claim("one"), claim("two", expected="refuted"))
-    assert main(["verify", "--out", str(tmp_path)]) == 1
+    assert main(["verify", "--quick", "--out", str(tmp_path)]) == 1
     assert capsys.readouterr().err == "changed: two was refuted and is proved\n"
     assert json.loads((tmp_path / "results.json").read_text())["changed"] == ["two"]
     assert "**Changed: the recorded verdict is refuted.**" in (tmp_path / "report.md").read_text()
@@ -74,7 +85,7 @@ def test_a_changed_verdict_is_named_and_is_exit_code_1(listed, tmp_path, capsys)
 
 def test_a_check_that_fails_is_exit_code_1_and_the_others_are_run(listed, tmp_path, capsys):
     listed(claim("one", error=RuntimeError("no solver")), claim("two"))
-    assert main(["verify", "--out", str(tmp_path)]) == 1
+    assert main(["verify", "--quick", "--out", str(tmp_path)]) == 1
     output, complaint = capsys.readouterr()
     assert complaint == "changed: one was proved and is failed (RuntimeError: no solver)\n"
     assert "1 proved" in output
@@ -82,7 +93,7 @@ def test_a_check_that_fails_is_exit_code_1_and_the_others_are_run(listed, tmp_pa
 
 def test_an_interrupted_run_leaves_a_valid_report(listed, tmp_path, capsys):
     listed(claim("one"), claim("two", error=KeyboardInterrupt()), claim("three"))
-    assert main(["verify", "--out", str(tmp_path)]) == 130
+    assert main(["verify", "--quick", "--out", str(tmp_path)]) == 130
     assert "1 of 3 claims are done" in capsys.readouterr().err
     data = json.loads((tmp_path / "results.json").read_text())
     assert data["complete"] is False
@@ -93,7 +104,7 @@ def test_an_interrupted_run_leaves_a_valid_report(listed, tmp_path, capsys):
 def test_text_is_shown_as_it_is(listed, tmp_path, capsys):
     wild = "a*b*c [bold]|x_i|^2[/bold] <script>`code` \\ $5$ # ~~no~~"
     listed(claim("one", statement=wild, detail=f"{wild}."))
-    assert main(["verify", "--out", str(tmp_path)]) == 0
+    assert main(["verify", "--quick", "--out", str(tmp_path)]) == 0
     assert wild in capsys.readouterr().out
     report = (tmp_path / "report.md").read_text()
     assert "\\[bold\\]\\|x\\_i\\|²" in report
@@ -111,14 +122,14 @@ def test_a_folder_that_cannot_be_written_is_a_wrong_request(listed, tmp_path, ca
     listed(claim())
     blocked = tmp_path / "file"
     blocked.write_text("")
-    assert main(["verify", "--out", str(blocked / "below")]) == 2
+    assert main(["verify", "--quick", "--out", str(blocked / "below")]) == 2
     assert capsys.readouterr().err.count("\n") == 1
 
 
 def test_a_page_of_somebody_else_is_not_written_over(listed, tmp_path, capsys):
     listed(claim())
     (tmp_path / "index.html").write_text("precious")
-    assert main(["verify", "--out", str(tmp_path)]) == 2
+    assert main(["verify", "--quick", "--out", str(tmp_path)]) == 2
     assert capsys.readouterr().err.count("\n") == 1
     assert (tmp_path / "index.html").read_text() == "precious"
 

@@ -16,6 +16,8 @@ from kappaguard.verify.claims.claim import Effort
 from kappaguard.verify.claims.instance import SCHEMA, evaluate, record
 from kappaguard.verify.claims.registry import claims
 
+pytestmark = pytest.mark.solver
+
 WITH_INSTANCES = {claim.name: claim for claim in claims() if claim.sides is not None}
 BY_HAND = {
     # k (1 + k) for the entry and k for kappa* at n = 2k + 1, f = k

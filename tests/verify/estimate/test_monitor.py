@@ -23,6 +23,8 @@ from kappaguard.verify.estimate.monitor import (
 )
 from kappaguard.verify.rounding import LOST, ratio_beyond_rounding, tolerance_for
 
+pytestmark = pytest.mark.solver
+
 N, F = 9, 2
 M = N - F
 

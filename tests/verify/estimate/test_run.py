@@ -19,6 +19,8 @@ from kappaguard.verify.estimate import part as parts
 from kappaguard.verify.estimate.part import Look, Part, Question, measure
 from kappaguard.verify.estimate.run import Engine, run
 
+pytestmark = pytest.mark.solver
+
 N, F = 9, 2
 M = N - F
 
