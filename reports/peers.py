@@ -75,8 +75,8 @@ RULES = (
 INTRODUCTION = """# Peers under guard
 
 The rules of ByzFL {byzfl}, Flower {flwr} and TorchJD {torchjd}, as they are installed, at n = {n} and f = {f}; written
-by `python -m kappaguard.reports.peers docs` (kappaguard {version}, {evaluations:,} evaluations for each search, seed 0),
-and backed by a test that replays every witness and asks the health checks again.
+by `python -m kappaguard.reports.peers docs` (kappaguard {version}, {evaluations:,} evaluations for each search, seed
+0), and backed by a test that replays every witness and asks the health checks again.
 
 The claim is the paper's coefficient for the rule that a peer's is meant to be; where the paper has none, the kappa\\*
 that kappaguard certifies for it, and where there is none either, any: a ratio beyond a million. A claim is proved where

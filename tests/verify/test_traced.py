@@ -67,7 +67,6 @@ def least_of_three_or_mean(x: Any, f: int) -> Any:
     return np.where(s[k + 1] - s[k] > s[k] - s[k - 1], s[k - 1 : k + 2].mean(0), s[k])
 
 
-@pytest.mark.solver
 def test_krum_by_hand_has_the_closed_form() -> None:
     def krum(x: Any, f: int) -> Any:
         d = ((x[:, None] - x[None]) ** 2).sum(-1)
@@ -79,7 +78,6 @@ def test_krum_by_hand_has_the_closed_form() -> None:
     assert "which is that of krum" in str(result.scope)
 
 
-@pytest.mark.solver
 @pytest.mark.parametrize(("n", "f", "kappa"), [(5, 1, Fraction(1, 2)), (7, 2, Fraction(6, 5)), (9, 2, Fraction(6, 7))])
 def test_the_trimmed_mean_by_masks(n: int, f: int, kappa: Fraction) -> None:
     """More than the f / (n - 2f) of the trimmed mean: copies of the largest honest value are kept with it."""
@@ -88,7 +86,6 @@ def test_the_trimmed_mean_by_masks(n: int, f: int, kappa: Fraction) -> None:
     assert float(result.lower) == pytest.approx(float(kappa), rel=1e-6)
 
 
-@pytest.mark.solver
 @pytest.mark.parametrize("rule", [trimmed_by_masks, least_of_three_or_mean])
 def test_pieces_bound_every_small_input(rule: Any) -> None:
     """All inputs of small whole numbers on a line, every S: none is above the certified bound, and one comes close."""
@@ -107,7 +104,6 @@ def test_pieces_bound_every_small_input(rule: Any) -> None:
     assert worst >= 0.7 * float(result.upper)
 
 
-@pytest.mark.solver
 def test_flowers_krum_is_exact() -> None:
     pytest.importorskip("flwr")
     result = kg.exact("flwr:aggregate_krum", n=11, f=2)
@@ -115,7 +111,6 @@ def test_flowers_krum_is_exact() -> None:
     assert result.status.value == "exact"
 
 
-@pytest.mark.solver
 def test_a_claim_on_code_is_proved_with_a_certificate(file: str) -> None:
     verdict = kg.check(f"{file}:krum", n=7, f=2, claim="49/9 + 1/1000")
     assert verdict.verdict == "proved"
@@ -127,7 +122,6 @@ def test_a_claim_on_code_is_proved_with_a_certificate(file: str) -> None:
     assert "the recipe traced from mine.py:krum" in str(verdict.about)
 
 
-@pytest.mark.solver
 def test_a_claim_below_exact_kappa_is_refuted_on_the_code(file: str) -> None:
     verdict = kg.check(f"{file}:masks", n=7, f=2, claim="119/100", evaluations=200)
     assert verdict.verdict == "refuted"
@@ -142,7 +136,6 @@ def test_what_is_not_traced_is_said_and_searched(file: str) -> None:
     assert "square them, or search only" in str(verdict.traced)
 
 
-@pytest.mark.solver
 def test_commands(file: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["recipe", f"{file}:krum", "-n", "7", "-f", "2"]) == 0
     assert "which is the recipe of krum" in capsys.readouterr().out
@@ -171,7 +164,6 @@ def certificate(rule: Any, n: int, f: int) -> dict[str, Any]:
     return data
 
 
-@pytest.mark.solver
 def test_a_certificate_under_another_name_is_rejected() -> None:
     data = certificate("cwtm", 7, 2)
     check(json.dumps(data))
@@ -184,7 +176,6 @@ def test_a_certificate_under_another_name_is_rejected() -> None:
         check(json.dumps(data | {"rule": "mine.py:rule", "origin": {"rule": "other.py:rule", "sha256": "0" * 64}}))
 
 
-@pytest.mark.solver
 def test_pieces_with_anything_changed_are_rejected() -> None:
     data = certificate(trimmed_by_masks, 5, 1)
     check(json.dumps(data))
