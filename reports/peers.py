@@ -25,6 +25,8 @@ EVALUATIONS = 20_000
 SECONDS = 400.0
 ANY = "1000000"
 """A claim for rules that nobody makes one for: what exceeds it is as good as infinite."""
+ROOM = "(1+1/10**6)"
+"""What certificates in fractions leave above a closed form."""
 FOLDER = "peers"
 
 RULES = (
@@ -79,13 +81,12 @@ by `python -m kappaguard.reports.peers docs` (kappaguard {version}, {evaluations
 0), and backed by a test that replays every witness and asks the health checks again.
 
 The claim is the paper's coefficient for the rule that a peer's is meant to be; where the paper has none, the kappa\\*
-that kappaguard certifies for it, and where there is none either, any: a ratio beyond a million. A claim is proved where
-the code is [traced](explanation/tracing.md): the upper bound is certified for its recipe, and the rule of ours that has
-this recipe is named. A claim that is open was not refuted within its evaluations. A rule under the name of a theorem
-need not be the theorem's rule: where a
-claim is refuted, that is said about the claim for this code, and whoever wrote the code may never have made it. The
-paper is *Fixing by Mixing: A Recipe for Optimal Byzantine ML under Heterogeneity* (Allouah, Farhadkhani, Guerraoui,
-Gupta, Pinot, Stephan, AISTATS 2023).
+that kappaguard certifies for it (to a millionth), and where there is none either, any: a ratio beyond a million. A
+claim is proved where the code is [traced](explanation/tracing.md): the upper bound is certified for its recipe, and the
+rule of ours that has this recipe is named. A claim that is open was not refuted within its evaluations. A rule under
+the name of a theorem need not be the theorem's rule: where a claim is refuted, that is said about the claim for this
+code, and whoever wrote the code may never have made it. The paper is *Fixing by Mixing: A Recipe for Optimal Byzantine
+ML under Heterogeneity* (Allouah, Farhadkhani, Guerraoui, Gupta, Pinot, Stephan, AISTATS 2023).
 
 The peers are installed without their dependencies, by `make test` or, in the folder of this repository, by
 
@@ -116,7 +117,7 @@ def claim_for(spec: str, n: int, f: int) -> tuple[str, str]:
         return stated, "paper"
     ours = OURS.get(counterpart(spec) or "")
     if ours is not None and ours.holds(n, f):
-        return ours.expression, "kappaguard"
+        return f"({ours.expression})*{ROOM}", "kappaguard"
     return ANY, "any"
 
 

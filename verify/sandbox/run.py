@@ -15,6 +15,8 @@ import numpy as np
 from kappaguard.rules.checks import shown
 from kappaguard.rules.errors import InputError
 from kappaguard.rules.names import is_code
+from kappaguard.rules.recipe.recipe import Recipe
+from kappaguard.rules.recipe.text import from_data
 from kappaguard.rules.witness import Witness
 from kappaguard.search.result import KappaResult
 from kappaguard.verify.certified.rejected import Rejected
@@ -146,27 +148,43 @@ def inquire_apart(inquiry: Inquiry, known: Known = (), limits: Limits = Limits()
 def _proof_again(verdict: Verdict, limits: Limits) -> tuple[Verdict, str | None]:
     """An upper bound of a process that ran somebody's code is worth its certificate, which is checked here; and only if
     the code, asked again in a new process, returns what the certificate's recipe says."""
-    upper, claims = None, "the process of the rule claims a proof"
-    if verdict.certificate is not None:
-        try:
-            seen = check(verdict.certificate)
-            if (seen.n, seen.f, seen.rule) == (verdict.n, verdict.f, verdict.rule):
-                upper = seen.upper
-        except Rejected:
-            pass
-    if verdict.verdict == "proved" and (upper is None or upper > verdict.bound):
+    proved, claims = _certified(verdict), "the process of the rule claims a proof"
+    if verdict.verdict == "proved" and (proved is None or proved[0] > verdict.bound):
         return replace(verdict, upper=None), f"{claims}, and its certificate proves nothing"
-    if upper is not None and not _as_certified(verdict, limits):
+    if proved is None:
+        return replace(verdict, upper=None, certificate=None), None
+    if not _as_certified(verdict, proved[1], limits):
         return replace(verdict, upper=None), f"{claims} about another function than the rule"
-    return replace(verdict, upper=upper, certificate=None if upper is None else verdict.certificate), None
+    return replace(verdict, upper=proved[0]), None
 
 
-def _as_certified(verdict: Verdict, limits: Limits) -> bool:
+def _certified(verdict: Verdict) -> tuple[Fraction, Recipe] | None:
+    """The bound that a certificate proves, and for which recipe.
+
+    A certificate of a rule of ours proves, by the sharp form of Lemma 1 (``verify/claims/nnm_sharp.py``), a bound for
+    the same recipe behind a layer of nnm.
+    """
+    if verdict.certificate is None:
+        return None
+    try:
+        seen = check(verdict.certificate)
+    except Rejected:
+        return None
+    n, f = verdict.n, verdict.f
+    if (seen.n, seen.f) != (n, f):
+        return None
+    data = json.loads(verdict.certificate)
+    if seen.rule == verdict.rule:
+        return seen.upper, from_data(data["recipe"])
+    if seen.origin is not None or "recipe" not in data:
+        return None
+    return Fraction(4 * f, n - f) * (seen.upper + 1), replace(from_data(data["recipe"]), mixing=(n - f,))
+
+
+def _as_certified(verdict: Verdict, recipe: Recipe, limits: Limits) -> bool:
     """Whether the rule, in a process that knows nothing of a proof, agrees with the recipe on inputs drawn just now."""
-    from kappaguard.rules.recipe.text import from_data
     from kappaguard.rules.recipe.trace.compare import compared, inputs_for
 
-    recipe = from_data(json.loads(str(verdict.certificate))["recipe"])
     seed = secrets.randbits(40)
     inputs = [x.tolist() for x, _ in inputs_for(verdict.n, None, brief=True, seed=seed)]
     asked = {"task": "evaluate", "rule": verdict.rule, "f": verdict.f, "inputs": inputs, "memory": limits.memory}
