@@ -68,6 +68,18 @@ def _health(data: Data) -> list[str]:
     return table(["check", "question", "finding"], rows)
 
 
+def _recipe(data: Data) -> list[str]:
+    if "refused" in data:
+        return [f"The code was not traced: {escaped(data['refused'])}"]
+    rows = []
+    for row in data["rows"]:
+        lower = _bound(row)
+        rows.append([str(row["f"]), lower[0], shown(row.get("upper")), escaped(row.get("status", "")), lower[1]])
+    lines = [*(f"- {escaped(line)}" for line in data["recipe"]), "", escaped(data["name"]), ""]
+    lines += table(["f", "kappa* >=", "kappa* <=", "status", "witness"], rows)
+    return lines if data["scope"] is None else [*lines, "", f"Scope: {escaped(data['scope'])}."]
+
+
 def _grid(data: Data) -> list[str]:
     rows = []
     for row in data["rows"]:
@@ -160,6 +172,7 @@ def _cost(data: Data) -> list[str]:
 
 PARTS: dict[str, tuple[str, Callable[[Data], list[str]]]] = {
     "health": ("Health", _health),
+    "recipe": ("What it does, and exact kappa*", _recipe),
     "grid": ("kappa* over n and f", _grid),
     "breakdown": ("Breakdown point", _breakdown),
     "dimension": ("Growth with d", _dimension),

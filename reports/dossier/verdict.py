@@ -36,6 +36,11 @@ def _sentences(plan: Plan, data: dict[str, dict[str, Any]]) -> Iterator[str]:
             yield f"Sound, with warnings: {escaped(', '.join(warning))}."
         else:
             yield "Sound: all health checks pass."
+    if "rows" in data.get("recipe", {}):
+        last = data["recipe"]["rows"][-1]
+        if last.get("status") == "exact":
+            value, name = f"{float(last['upper']):.6g}", escaped(data["recipe"]["name"])
+            yield f"**kappa\\* at {where} is exactly {value}**, with a certificate ({name})."
     if best is not None:
         yield from _bounded(best, plan, where)
     if "breakdown" in data:

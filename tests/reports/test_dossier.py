@@ -70,6 +70,11 @@ def test_one_command_one_folder(folder, capsys, monkeypatch):
         assert row["lower"] <= float(Fraction(row["f"], row["n"] - 2 * row["f"])) * (1 + 1e-9)
     here = next(row for row in data["sections"]["grid"]["rows"] if (row["n"], row["f"]) == (7, 2))
     assert here["lower"] == pytest.approx(2 / 3, rel=1e-6)
+    exact = data["sections"]["recipe"]
+    assert exact["name"] == "traced: cwtm"
+    assert [(row["f"], row["status"]) for row in exact["rows"]] == [(1, "exact"), (2, "exact")]
+    assert exact["rows"][1]["upper"] == pytest.approx(2 / 3)
+    assert "is exactly 0.666667" in text
     assert data["sections"]["breakdown"]["breaks_at"] is None
     assert 0.3 < data["sections"]["cost"]["exponent_d"] < 2.5
     for name in re.findall(r"\(witnesses/([^)]+)\)", text):

@@ -8,9 +8,9 @@ from typing import Any
 
 from kappaguard.reports.dossier.plan import Plan
 
-SECTIONS = ("health", "grid", "breakdown", "dimension", "mixing", "happens", "training", "cost")
+SECTIONS = ("health", "recipe", "grid", "breakdown", "dimension", "mixing", "happens", "training", "cost")
 """In the order of the page; the last is timed, and runs when nothing else does."""
-TOGETHER = ("training", "grid", "dimension", "mixing", "breakdown")
+TOGETHER = ("training", "recipe", "grid", "dimension", "mixing", "breakdown")
 """Those that may run at the same time, the longest first."""
 
 
