@@ -50,6 +50,17 @@ class Settings:
     measure_every: int
     mark: str = ""
     """Of the configuration: a checkpoint of another one is refused."""
+    flips: bool = False
+    """All Byzantine workers send the mean of the honest workers' gradients on flipped labels."""
+
+
+@dataclass(frozen=True)
+class BestTested:
+    """The best model of the last tests on a few samples, which is to be tested on all."""
+
+    theta: Tensor
+    step: int
+    accuracy: float
 
 
 @dataclass
@@ -65,6 +76,7 @@ class State:
     least: float = float("inf")
     measured: measure.Point | None = None
     """The last point at which everything was measured: the next slope is taken from it."""
+    candidate: BestTested | None = None
 
 
 def drawn_iterate(settings: Settings) -> int:
@@ -121,6 +133,8 @@ class Training:
             state.messages[m:] = action.vectors.to(state.messages)
             state.memory, beginning = action.memory, action.beginning
             record |= {"eta": action.eta} if action.eta is not None else {}
+        elif settings.f and settings.flips:
+            state.messages[m:] = self.problem.flipped(theta, None if settings.exact else t, settings.clip)
         attacked = time.perf_counter()
         aggregate = self._aggregate(t, beginning)
         aggregated = time.perf_counter()

@@ -11,7 +11,7 @@ from kappaguard.rules.names import rule as rule_named
 from kappaguard.search.attacks.base import Aggregation, Attack
 from kappaguard.search.attacks.names import attack_named
 from kappaguard.training.algorithm import Settings, Training
-from kappaguard.training.configuration import LABEL_FLIPPING, Configuration
+from kappaguard.training.configuration import LABEL_FLIPPING, MEAN_FLIPPING, Configuration
 from kappaguard.training.distributed.group import launched
 from kappaguard.training.memory import require_memory
 from kappaguard.training.messages import WITHOUT_DOUBLE
@@ -58,7 +58,7 @@ def parts_of(
     """What a run consists of, before there is room for any message."""
     from kappaguard.training.theorems.constants import theorem_settings
 
-    others = ("none", LABEL_FLIPPING)
+    others = ("none", LABEL_FLIPPING, MEAN_FLIPPING)
     attack = None if configuration.attack in others else attack_named(configuration.attack, others)
     under_attack = _rule(configuration)
     problem = problem_of(configuration, data)
@@ -80,6 +80,7 @@ def parts_of(
         configuration.measure,
         configuration.measure_every,
         configuration.mark(),
+        configuration.attack == MEAN_FLIPPING,
     )
     return problem, under_attack, attack, settings
 

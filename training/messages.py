@@ -37,6 +37,15 @@ def send(messages: Tensor, gradients: Tensor, theta: Tensor, decay: float, beta:
     return square + rest * rest
 
 
+def clipped_sum(gradients: Tensor, clip: float | None) -> Tensor:
+    """The sum of the rows of (m, d), each scaled down to the length ``clip`` if it is longer."""
+    if clip is None:
+        return gradients.sum(dim=0)
+    lengths = gradients.norm(dim=1)
+    shares: Tensor = clip / lengths.clamp(min=clip)
+    return shares @ gradients
+
+
 class Diverged(Exception):
     """The model has left the range of numbers."""
 

@@ -18,6 +18,7 @@ from kappaguard.training.messages import Diverged
 from kappaguard.training.problem import Known, Problem
 from kappaguard.training.sources.folder import keep_messages
 from kappaguard.training.strict import finite, largest
+from kappaguard.training.testing import evaluated, due_tests
 
 SECONDS_BETWEEN_CHECKPOINTS = 30.0
 
@@ -94,9 +95,8 @@ def run(
                 tell(training.step())
                 if folder is not None and configuration.keep_messages and state.step % configuration.keep_messages == 0:
                     keep_messages(folder.path, state.step, state.messages, configuration.honest)
-                every = configuration.evaluate_every
-                if every and (state.step % every == 0 or state.step == configuration.steps):
-                    tell(evaluated(training))
+                for row in due_tests(training, configuration):
+                    tell(row)
                 whole = True
                 if time.perf_counter() - saved > SECONDS_BETWEEN_CHECKPOINTS:
                     store()
@@ -135,12 +135,6 @@ def _begin(training: Training, folder: Folder) -> list[dict[str, Any]]:
         folder.forget_after(-1)
         save(training, folder.checkpoint)
     return folder.rows()
-
-
-def evaluated(training: Part) -> dict[str, Any]:
-    """A line of the log: how good the model is."""
-    found = training.problem.evaluate(training.state.theta)
-    return {"step": training.state.step, "test_loss": found.loss, "accuracy": found.accuracy}
 
 
 def result_of(training: Part, rows: list[dict[str, Any]], status: str, seconds: float) -> Result:

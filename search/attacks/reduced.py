@@ -19,7 +19,7 @@ from kappaguard.rules.arrays import Array, enter, namespace, to_numpy
 from kappaguard.rules.base import Rule
 from kappaguard.rules.cloud import Cloud
 from kappaguard.rules.distances import SAFE_LEAST, SAFE_MOST, Beginning, squared_distances
-from kappaguard.rules.gm import GeometricMedian
+from kappaguard.rules.gm import is_minimiser
 from kappaguard.rules.pipeline import Chain, Pipeline
 from kappaguard.search.attacks.base import Total, whole
 
@@ -79,7 +79,7 @@ class Reduced:
 
 def ends_in_median(rule: Rule) -> bool:
     """Whether the rule is the geometric median, alone or at the end of a pipeline."""
-    return isinstance(rule.rule if isinstance(rule, Pipeline) else rule, GeometricMedian)
+    return is_minimiser(rule.rule if isinstance(rule, Pipeline) else rule)
 
 
 def _seen_by_pairs(cloud: Cloud) -> Cloud:

@@ -11,7 +11,7 @@ from kappaguard.rules.base import Rule
 from kappaguard.rules.cloud import SMALL, Cloud, Step, mixed_distances
 from kappaguard.rules.distances import squared_distances
 from kappaguard.rules.errors import InputError
-from kappaguard.rules.gm import GeometricMedian
+from kappaguard.rules.gm import is_minimiser
 from kappaguard.rules.lazy import lazy
 from kappaguard.rules.pipeline import Chain, Pipeline
 from kappaguard.rules.weiszfeld import median_weights
@@ -88,7 +88,7 @@ def aggregate(rule: Rule, shard: Array, total: Total) -> Array:
     last = rule
     if isinstance(rule, Pipeline):
         cloud, last = Chain(rule.steps).transform(cloud), rule.rule
-    if isinstance(last, GeometricMedian):
+    if is_minimiser(last):
         return back(cloud.combine(median_weights(Cloud(embedded(cloud.distances)))))
     return back(last.aggregate(cloud))
 

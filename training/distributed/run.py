@@ -14,7 +14,8 @@ from kappaguard.training.distributed.training import DistributedTraining
 from kappaguard.training.folder import Folder
 from kappaguard.training.messages import Diverged
 from kappaguard.training.problem import Problem
-from kappaguard.training.run import Result, evaluated, result_of
+from kappaguard.training.run import Result, result_of
+from kappaguard.training.testing import evaluated, due_tests
 
 STEPS_BETWEEN_CHECKPOINTS = 25
 
@@ -115,8 +116,8 @@ def _carry_on(training: DistributedTraining, configuration: Configuration, folde
         last = state.step == configuration.steps
         if first:
             folder.log(row)
-            if every and (state.step % every == 0 or last):
-                folder.log(evaluated(training))
+            for line in due_tests(training, configuration):
+                folder.log(line)
         training.elapsed = earlier + time.perf_counter() - begin
         if last or state.step % STEPS_BETWEEN_CHECKPOINTS == 0:
             training.save(folder.path)

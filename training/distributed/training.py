@@ -97,6 +97,10 @@ class DistributedTraining:
             state.memory = action.memory
             shard = torch.cat([shard[:m], action.vectors.to(shard)])
             record |= {"eta": action.eta} if action.eta is not None else {}
+        elif settings.f and settings.flips:
+            wrong = self.problem.flipped(theta, None if settings.exact else t, settings.clip)
+            mine = wrong[slice_of(group.part(d))]
+            shard = torch.cat([shard[:m], mine.expand(settings.f, -1)])
         elif len(shard) < settings.n:
             silent = torch.zeros((settings.n - len(shard), shard.shape[1]), dtype=shard.dtype, device=shard.device)
             shard = torch.cat([shard, silent])

@@ -23,7 +23,8 @@ def _option(*names: str, text: str) -> Any:
 
 def train(
     preset: Annotated[
-        str | None, _option("--preset", text="digits (default), mnist, fashion-mnist, cifar-10, theorem1, theorem2.")
+        str | None,
+        _option("--preset", text="digits (default), mnist, mnist-authors, fashion-mnist, cifar-10, theorem1..."),
     ] = None,
     rule: Annotated[str | None, _option("--rule", text="The aggregation rule.")] = None,
     attack: Annotated[str | None, _option("--attack", text="alie, foe, sf, mimic, lf, adaptive or none.")] = None,
@@ -36,7 +37,9 @@ def train(
         str | None, _option("--data-dir", text="A folder with the data; else KAPPAGUARD_DATA, else a download.")
     ] = None,
     samples: Annotated[int | None, _option("--samples", text="Only so many training samples; 0 for all.")] = None,
-    model: Annotated[str | None, _option("--model", text="cnn-mnist, cnn-cifar, logistic or quadratic.")] = None,
+    model: Annotated[
+        str | None, _option("--model", text="cnn-mnist, cnn-mnist-20-50, cnn-cifar, logistic or quadratic.")
+    ] = None,
     batch: Annotated[int | None, _option("--batch", text="Samples per worker and step.")] = None,
     learning_rate: Annotated[float | None, _option("--learning-rate", text="gamma.")] = None,
     schedule: Annotated[
@@ -47,12 +50,16 @@ def train(
     clip: Annotated[
         str | None, _option("--clip", text="The length that gradients are clipped to; none or 0 for no clipping.")
     ] = None,
-    split: Annotated[str | None, _option("--split", text="dirichlet, iid or extreme.")] = None,
+    split: Annotated[str | None, _option("--split", text="dirichlet, dirichlet-workers, iid or extreme.")] = None,
     alpha: Annotated[float | None, _option("--alpha", text="The Dirichlet parameter.")] = None,
     seed: Annotated[int | None, _option("--seed", text="Everything random follows from it.")] = None,
     device: Annotated[str | None, _option("--device", text="auto, cpu, cuda or mps.")] = None,
     dtype: Annotated[str | None, _option("--dtype", text="float32 or float64.")] = None,
     evaluate_every: Annotated[int | None, _option("--evaluate-every", text="Steps between tests.")] = None,
+    screen: Annotated[
+        int | None,
+        _option("--screen", text="Test so many samples, and all of them only of the best model of ten tests."),
+    ] = None,
     measure: Annotated[str | None, _option("--measure", text="none, light or full.")] = None,
     measure_every: Annotated[int | None, _option("--measure-every", text="Steps between measurements.")] = None,
     keep_messages: Annotated[
@@ -214,7 +221,9 @@ def _draw_split(problem: Problem, configuration: Configuration, folder: Any) -> 
     if not isinstance(problem, Learning):
         return
     table = counts(problem.shards, problem.labels.cpu().numpy(), problem.classes)
-    kind = f"alpha = {configuration.alpha:g}" if configuration.split == "dirichlet" else configuration.split
+    kind = configuration.split
+    if kind.startswith("dirichlet"):
+        kind = f"{kind}, alpha = {configuration.alpha:g}" if kind != "dirichlet" else f"alpha = {configuration.alpha:g}"
     write(folder.path / "split.svg", picture(table, f"{configuration.dataset}, {kind}"))
 
 
