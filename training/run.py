@@ -8,17 +8,21 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
+import numpy as np
+
 from kappaguard.rules.errors import InputError, RuleFault
 from kappaguard.training.algorithm import Settings, State, Training
 from kappaguard.training.checkpoint import restore, save
 from kappaguard.training.configuration import Configuration
 from kappaguard.training.folder import Folder
 from kappaguard.training.interrupts import held_back
+from kappaguard.training.learning import Learning
 from kappaguard.training.messages import Diverged
 from kappaguard.training.problem import Known, Problem
 from kappaguard.training.sources.folder import keep_messages
 from kappaguard.training.strict import finite, largest
-from kappaguard.training.testing import evaluated, due_tests
+from kappaguard.training.testing import due_tests, evaluated
+from kappaguard.training.version import code_hash
 
 SECONDS_BETWEEN_CHECKPOINTS = 30.0
 
@@ -52,6 +56,10 @@ class Result:
     smoothness: float | None = None
     """L and a lower bound on the infimum of L_H, if they are known and everything was measured."""
     infimum: float | None = None
+    images: int | None = None
+    """How many different training samples the honest workers have, if they have any."""
+    code: str = ""
+    """A hash of the sources that made it, see ``kappaguard.training.version``."""
     seconds: float = 0.0
     phases: dict[str, float] = field(default_factory=dict)
 
@@ -161,6 +169,13 @@ def result_of(training: Part, rows: list[dict[str, Any]], status: str, seconds: 
         max((row["slope"] for row in rows if "slope" in row), default=None),
         known.smoothness,
         known.infimum,
+        images_of(training.problem),
+        code_hash(),
         seconds,
         dict(training.seconds),
     )
+
+
+def images_of(problem: Problem) -> int | None:
+    """How many different samples the honest workers learn from."""
+    return len(np.unique(np.concatenate(problem.shards))) if isinstance(problem, Learning) else None

@@ -1,6 +1,7 @@
 """The setting of the paper's authors, piece by piece, against plain loops that share nothing with it."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -180,7 +181,7 @@ def test_every_worker_draws_its_own_classes(alpha):
         assert len(set(shard.tolist())) == len(shard)
         exhausted = any(own[label] == np.sum(labels == label) for label in range(10))
         assert 1000 - 10 <= len(shard) <= 1000 or exhausted
-    shared = [len(set(one.tolist()) & set(two.tolist())) for one, two in zip(shards, shards[1:], strict=False)]
+    shared = [len(set(one.tolist()) & set(two.tolist())) for one, two in pairwise(shards)]
     assert sum(shared) > 0
     other = split("dirichlet-workers", labels, 13, alpha, seed=2)
     assert any(len(one) != len(two) or np.any(one != two) for one, two in zip(shards, other, strict=True))

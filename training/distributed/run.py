@@ -15,7 +15,7 @@ from kappaguard.training.folder import Folder
 from kappaguard.training.messages import Diverged
 from kappaguard.training.problem import Problem
 from kappaguard.training.run import Result, result_of
-from kappaguard.training.testing import evaluated, due_tests
+from kappaguard.training.testing import due_tests, evaluated
 
 STEPS_BETWEEN_CHECKPOINTS = 25
 
