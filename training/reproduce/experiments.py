@@ -13,7 +13,7 @@ from kappaguard.rules.errors import InputError
 from kappaguard.training.configuration import Configuration, preset
 from kappaguard.training.reproduce.catalogue import EXPERIMENTS, Experiment
 
-OTHERS = ("theorem2-regimes", "rates")
+OTHERS = ("theorem2-regimes", "rates", "witnesses")
 """What ``kappaguard reproduce`` knows besides, of which only summaries of runs are kept."""
 
 SEEDS = 1000

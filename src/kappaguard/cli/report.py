@@ -20,6 +20,10 @@ def report(
     rates: Annotated[
         Path | None, typer.Option("--rates", metavar="FILE", help="What `kappaguard reproduce rates` stored, to show.")
     ] = None,
+    trained: Annotated[
+        Path | None,
+        typer.Option("--witnesses", metavar="FILE", help="What `kappaguard reproduce witnesses` stored, to show."),
+    ] = None,
     estimates: Annotated[
         list[Path] | None,
         typer.Option("--estimate", metavar="FILE", help="What `kappaguard estimate --json` printed; several times."),
@@ -31,7 +35,7 @@ def report(
     from kappaguard.reports.write import copy_files, require_ours, write_report
     from kappaguard.rules.errors import InputError
 
-    found = with_training(read(results), runs or (), rates, estimates or ())
+    found = with_training(read(results), runs or (), rates, estimates or (), trained)
     before = None if baseline is None else read(baseline)
     try:
         require_ours(out)

@@ -22,7 +22,7 @@ def reproduce(
             metavar="TABLE|FIGURE",
             help="table2, baseline, kappa, mnist, dgd, others, fashion-mnist, cifar-10 and more of the paper's "
             "settings (mnist-f6-alpha1); theorem1 (-logistic, -cnn, -slack), theorem2 (-logistic, -cnn, "
-            "-regimes), rates.",
+            "-regimes), rates, witnesses.",
         ),
     ],
     seeds: Annotated[int, typer.Option("--seeds", help="Seeds 1 to this; the paper has 5.")] = 1,
@@ -46,6 +46,7 @@ def reproduce(
     """Run an experiment of the paper and print our numbers beside the paper's; finished cells are not run again."""
     from kappaguard.cli import theorems
     from kappaguard.cli.output import print_table
+    from kappaguard.cli.witnesses import worst_inputs
     from kappaguard.rules.checks import require_count, shown
     from kappaguard.rules.errors import InputError
     from kappaguard.rules.files import write
@@ -65,12 +66,15 @@ def reproduce(
         return _finish(cells, Ledger(out / STORE), engine, jobs, address)
 
     if what in OTHERS:
-        ignored: dict[str, Any] = {"--rule": rules, "--attack": attacks, "--evaluate-every": evaluate_every}
-        ignored |= {"--data-dir": data_dir, "--device": device != "auto", "--seeds": what != "rates" and seeds != 1}
+        ignored: dict[str, Any] = {"--attack": attacks, "--evaluate-every": evaluate_every, "--data-dir": data_dir}
+        ignored |= {"--device": device != "auto", "--seeds": what == "theorem2-regimes" and seeds != 1}
+        ignored |= {"--rule": rules} if what != "witnesses" else {"--steps": steps, "--engine": engine != "local"}
         for name in (name for name, value in ignored.items() if value):
             raise InputError(f"{what} takes no {name}")
         if what == "rates":
             theorems.rates(steps, seeds, finish, out)
+        elif what == "witnesses":
+            worst_inputs(rules, seeds, out)
         else:
             theorems.regimes(3000 if steps is None else steps, finish, out)
         return
