@@ -12,7 +12,7 @@ from kappaguard.search.attacks.base import Aggregation, Attack
 from kappaguard.search.attacks.names import attack_named
 from kappaguard.training.algorithm import Settings, Training
 from kappaguard.training.configuration import LABEL_FLIPPING, MEAN_FLIPPING, Configuration
-from kappaguard.training.distributed.group import launched
+from kappaguard.training.distributed.group import launched, local_rank
 from kappaguard.training.memory import require_memory
 from kappaguard.training.messages import WITHOUT_DOUBLE
 from kappaguard.training.problem import Problem
@@ -30,13 +30,20 @@ DEVICES = ("cpu", "cuda", "mps")
 
 
 def device_named(name: str) -> torch.device:
-    """``auto`` takes cuda, mps or cpu, the first that there is; in float64 a run goes to the cpu instead of mps."""
+    """``auto`` takes cuda, mps or cpu, the first that there is; in float64 a run goes to the cpu instead of mps.
+
+    Every process of torchrun on a machine gets a GPU of its own.
+    """
     import torch
 
     if name == "auto":
-        if torch.cuda.is_available():
-            return torch.device("cuda")
-        return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
+        best = "mps" if torch.backends.mps.is_available() else "cpu"
+        name = "cuda" if torch.cuda.is_available() else best
+    if name == "cuda" and launched():
+        own, there = local_rank(), torch.cuda.device_count()
+        if own >= there > 0:
+            raise InputError(f"{there} GPUs are too few: torchrun started more processes here, one per GPU")
+        name = f"cuda:{own}"
     if name.partition(":")[0] not in DEVICES:
         raise InputError(f"no device is called {name[:60]!r}; there are auto, {', '.join(DEVICES)}")
     try:

@@ -37,7 +37,7 @@ def run_distributed(
     """
     if configuration.keep_messages:
         raise InputError("messages are kept by runs of one process: leave out --keep-messages, or torchrun")
-    group = join(device_named(configuration.device).type)
+    group = join(str(device_named(configuration.device)))
     try:
         training = DistributedTraining.of(*parts_of(configuration), group)
         folder = _folder(training, configuration, out, name, resume, created)
