@@ -39,7 +39,7 @@ def page(results: Mapping[str, Any], changes: Sequence[str] | None = None) -> st
     template = environment.from_string(folder.joinpath("index.html.j2").read_text(encoding="utf-8"))
     claims = told(results)
     kappa = [{"proof": None, "expression": None, **each} for each in results.get("kappa", [])]
-    empty = {"drawings": [], "runs": [], "rates": None, "trained": None, "estimates": []}
+    empty: dict[str, Any] = {"drawings": [], "runs": [], "rates": None, "trained": None, "estimates": []}
     filled = {**empty, **results, "claims": claims, "kappa": kappa}
     return template.render(
         results=filled,
