@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Protocol
 
 import numpy as np
@@ -68,6 +68,12 @@ class Result:
         values: dict[str, Any] = finite(asdict(self))
         return values
 
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> Result:
+        """What an earlier run wrote down; of an earlier version too, which knew less."""
+        known = {each.name for each in fields(cls)}
+        return cls(**{name: value for name, value in values.items() if name in known})
+
 
 def run(
     training: Training,
@@ -118,6 +124,9 @@ def run(
     except KeyboardInterrupt:
         if whole:
             store()
+        if folder is not None:
+            folder.close()
+            folder.draw()
         raise
     finally:
         if folder is not None:

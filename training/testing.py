@@ -23,6 +23,11 @@ MODEL_STEP = "model_step"
 """In a line of the log: the step after which the model was what has now been tested, if that is an earlier one."""
 
 
+def model_step(row: dict[str, Any]) -> int:
+    """The step after which the model was what a line of the log is about."""
+    return int(row[MODEL_STEP] if MODEL_STEP in row else row["step"])
+
+
 class Tested(Protocol):
     """A run, or the share of a process in it."""
 

@@ -86,13 +86,16 @@ def train(
     run_code: Annotated[
         bool, typer.Option("--run-code", help="Import and run the rule of a stored run that is not one of ours.")
     ] = False,
+    tensorboard: Annotated[
+        bool, typer.Option("--tensorboard", help="Write the folder tensorboard as well, for TensorBoard (an extra).")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Train with Byzantine workers: every setting of a preset can be overridden."""
     given = {
         key: value
         for key, value in locals().items()
-        if key not in ("preset", "out", "resume", "replay", "run_code", "as_json") and value is not None
+        if key not in ("preset", "out", "resume", "replay", "run_code", "tensorboard", "as_json") and value is not None
     }
     from kappaguard.rules.errors import InputError
     from kappaguard.training.folder import Folder
@@ -108,6 +111,10 @@ def train(
     if replay is not None:
         _replay(replay)
         return
+    if tensorboard:
+        _require_board()
+    if resume is not None and _done(resume, as_json):
+        return
     if _spread(preset or "digits", given, out, resume, as_json):
         return
     if resume is not None:
@@ -120,11 +127,39 @@ def train(
         training = _build(configuration)
         folder = Folder.create(out, f"{preset or 'digits'}-{slug(configuration)}", configuration)
         _draw_split(training.problem, configuration, folder)
-    result = _run(training, configuration, folder)
+    result = _run(training, configuration, folder, tensorboard)
     _tell(configuration, folder, result, 1, as_json)
     assumed, steepest = configuration.assumed_smoothness, result.largest_slope
     if assumed is not None and steepest is not None and steepest > assumed:
         raise InputError(f"the gradient was steeper, {steepest:.4g}, than L was assumed to be, {assumed:g}")
+
+
+def _require_board() -> None:
+    """Before anything is run or written."""
+    from kappaguard.rules.errors import InputError
+    from kappaguard.training.board import writer
+    from kappaguard.training.distributed.group import launched
+
+    writer()
+    if launched():
+        raise InputError("--tensorboard is for runs of one process: leave it out, or torchrun")
+
+
+def _done(path: Path, as_json: bool) -> bool:
+    """A run that has come to its end is told of, by one process, and left as it is."""
+    import os
+
+    from kappaguard.training.folder import Folder
+    from kappaguard.training.run import Result
+
+    folder, configuration = Folder.existing(path)
+    values = folder.finished()
+    if values is None:
+        return False
+    if os.environ.get("RANK", "0") == "0":
+        typer.echo(f"{path} has come to its end: nothing is run again", err=True)
+        _tell(configuration, folder, Result.from_json(values), int(values.get("processes", 1)), as_json)
+    return True
 
 
 def _refuse_code(configuration: Configuration, run_code: bool) -> None:
@@ -227,16 +262,34 @@ def _draw_split(problem: Problem, configuration: Configuration, folder: Any) -> 
     write(folder.path / "split.svg", picture(table, f"{configuration.dataset}, {kind}"))
 
 
-def _run(training: Any, configuration: Configuration, folder: Any) -> Result:
-    from kappaguard.cli.progress import counting
+def _run(training: Any, configuration: Configuration, folder: Any, tensorboard: bool) -> Result:
+    from kappaguard.cli.progress import Lines, counting
+    from kappaguard.training.board import Board
     from kappaguard.training.run import run
+
+    lines, seen = Lines("step"), dict[str, float]()
+    board = Board(folder.path) if tensorboard else None
+
+    def keep(row: dict[str, Any]) -> None:
+        if board is not None:
+            board.add(row)
+        seen.update({name: row[name] for name in ("batch_loss", "accuracy") if row.get(name) is not None})
 
     try:
         with counting("steps") as report:
-            return run(training, configuration, folder, report)
+
+            def told(done: int, total: int) -> None:
+                report(done, total)
+                loss = f", loss {seen['batch_loss']:.4g}" if "batch_loss" in seen else ""
+                lines.tell(done, total, loss + (f", accuracy {seen['accuracy']:.1%}" if "accuracy" in seen else ""))
+
+            return run(training, configuration, folder, told, keep)
     except KeyboardInterrupt:
         typer.echo(f"interrupted; to go on: kappaguard train --resume {shlex.quote(str(folder.path))}", err=True)
         raise typer.Abort from None
+    finally:
+        if board is not None:
+            board.close()
 
 
 def _json(configuration: Configuration, folder: Any, result: Result, processes: int) -> str:
