@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +21,8 @@ import numpy as np
 from kappaguard.rules.base import Rule
 from kappaguard.rules.distances import Beginning
 from kappaguard.search.attacks.base import Aggregation, Attack
-from kappaguard.training import measure
+from kappaguard.search.attacks.directed import Directed
+from kappaguard.training import device, measure, messages
 from kappaguard.training.messages import Diverged, descend, length_of, on_server, require_range, send
 from kappaguard.training.problem import Problem
 from kappaguard.training.randomness import reseeded
@@ -118,13 +120,15 @@ class Training:
         start = time.perf_counter()
         state.step += 1
         t, theta, m = state.step, state.theta, settings.n - settings.f
-        self._squares: list[float] = []
+        self._squares: list[float | Tensor] = []
         losses = self._honest(t)
-        # exactly rounded: the order is that of the threads
-        require_range(t, math.fsum(self._squares) ** 0.5, settings.n, theta.dtype)
         honest = state.messages[:m]
         sent = time.perf_counter()
         record: dict[str, Any] = {"step": t}
+        if self._glances:
+            return self._after_one_glance(t, losses, record, (start, sent))
+        # exactly rounded: the order is that of the threads
+        require_range(t, math.fsum(float(each) for each in self._squares) ** 0.5, settings.n, theta.dtype)
         beginning = None
         if settings.f and self.attack is not None:
             action = self.attack.act(
@@ -139,9 +143,18 @@ class Training:
         aggregate = self._aggregate(t, beginning)
         aggregated = time.perf_counter()
         length = length_of(aggregate)
+        record |= {"batch_loss": float(losses[:m].mean())}
+        return self._descend(t, aggregate, length, record, (start, sent, attacked, aggregated))
+
+    def _descend(
+        self, t: int, aggregate: Tensor, length: float, record: dict[str, Any], times: tuple[float, float, float, float]
+    ) -> dict[str, Any]:
+        """What is measured of a step, its output, and the descent."""
+        settings, theta, m = self.settings, self.state.theta, self.settings.n - self.settings.f
+        honest = self.state.messages[:m]
         if not np.isfinite(length):
             raise Diverged(t)
-        record |= {"batch_loss": float(losses[:m].mean()), "rate": settings.schedule(t)}
+        record |= {"rate": settings.schedule(t)}
         if measure.due(settings.measure, settings.measure_every, t, settings.steps):
             record |= measure.of_messages(honest, aggregate)
             if settings.measure == "full":
@@ -149,8 +162,39 @@ class Training:
                 record |= self._slope(self._gradients[:m].mean(dim=0))
         self._output(t, length)
         descend(t, theta, aggregate, settings.schedule(t))
-        self._clock(start, sent, attacked, aggregated)
+        self._clock(*times)
         return record
+
+    @cached_property
+    def _glances(self) -> bool:
+        """Whether a step can do with one look of the CPU at the device, see ``kappaguard.training.device``."""
+        kind = self.state.theta.device.type
+        there = kind != "cpu" and kind not in messages.WITHOUT_DOUBLE
+        return there and self.settings.f > 0 and device.fits(self.attack, self.rule)
+
+    def _after_one_glance(
+        self, t: int, losses: Tensor, record: dict[str, Any], times: tuple[float, float]
+    ) -> dict[str, Any]:
+        """Attack, rule and descent where the CPU looks twice: at what decides, and at what came out."""
+        import torch
+
+        settings, state, m = self.settings, self.state, self.settings.n - self.settings.f
+        attacked = reseeded(self.rule, settings.seed, 4, t)
+        server = reseeded(self.rule, settings.seed, 5, t)
+        assert isinstance(attacked, Rule)
+        assert isinstance(server, Rule)
+        squares = [torch.as_tensor(each, device=losses.device) for each in self._squares]
+        facts = torch.stack([sum(squares[1:], squares[0]).double(), losses[:m].mean().double()])
+        glance = device.look(state.messages[:m], self.attack, attacked, facts)
+        square, loss = glance.facts
+        require_range(t, square**0.5, settings.n, state.theta.dtype)
+        answer = device.answer(glance, self.attack, attacked, server, settings.f)
+        state.messages[m:] = answer.vector
+        ends = torch.stack([answer.aggregate.norm(dtype=torch.float64), answer.eta]).cpu().tolist()
+        done = time.perf_counter()
+        record |= {"eta": ends[1]} if isinstance(self.attack, Directed) else {}
+        record |= {"batch_loss": loss}
+        return self._descend(t, answer.aggregate, ends[0], record, (*times, done, done))
 
     def _slope(self, gradient: Tensor) -> dict[str, float]:
         state = self.state

@@ -12,9 +12,7 @@ from kappaguard.rules.errors import InputError
 from kappaguard.search.attacks.base import Action, Aggregation, Attack, Total, mean_of, repeated, require_honest, whole
 from kappaguard.search.attacks.line import needs_origin, reduced_for, strongest, walked
 from kappaguard.search.attacks.reduced import Sight, in_one_pass
-
-GRID, LINE16 = SEARCHES = ("grid", "line16")
-"""Ways to find eta: hundreds of values on grids around peaks, or sixteen one after the other."""
+from kappaguard.search.attacks.walk import GRID, LINE16, SEARCHES
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,8 @@ from kappaguard.rules.pipeline import Pipeline
 from kappaguard.search.attacks.base import Aggregation
 from kappaguard.search.attacks.maximise import Candidate
 
+GRID, LINE16 = SEARCHES = ("grid", "line16")
+"""Ways to find eta: hundreds of values on grids around peaks, or sixteen one after the other."""
 EVALUATIONS = 16
 STEP = 1.0
 RATIO = 0.8

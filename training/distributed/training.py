@@ -83,9 +83,9 @@ class DistributedTraining:
         settings, state, group, d = self.settings, self.state, self.group, self.problem.dimension
         state.step += 1
         t, theta, m = state.step, state.theta, settings.n - settings.f
-        self._squares: list[float] = []
+        self._squares: list[float | Tensor] = []
         losses = self._honest(t)
-        square = on_server(theta.new_zeros(())).double() + math.fsum(self._squares)
+        square = on_server(theta.new_zeros(())).double() + math.fsum(float(each) for each in self._squares)
         require_range(t, float(group.total(square)) ** 0.5, settings.n, theta.dtype)
         shard = group.reshard(state.messages, self.problem.workers)
         record: dict[str, Any] = {"step": t}

@@ -1,0 +1,206 @@
+"""A step of attack and rule as a GPU wants it: one glance of the CPU at few numbers, then few large operations.
+
+Under an attack of the kind mean + eta a, everything that a rule which commutes with rotations decides is in the inner
+products of the honest vectors, a and the origin about the honest mean. They are formed on the device in one product of
+float32 over blocks of coordinates, added up in float64, and looked at once; with them come a sample of the columns for
+a coordinate-wise rule, the losses, and the lengths of the messages. Then eta is searched, and the rule is asked, in the
+few coordinates of ``kappaguard.search.attacks.reduced``. Its output is a combination of the vectors, which the device
+forms; a coordinate-wise rule is applied to the mixed vectors on the device.
+
+What this is not for goes the way of the CPU's steps, with more glances: ``fits`` says which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kappaguard.rules.base import Rule
+from kappaguard.rules.cwmed import Median
+from kappaguard.rules.cwtm import TrimmedMean
+from kappaguard.rules.pipeline import Chain, Pipeline
+from kappaguard.search.attacks import columns
+from kappaguard.search.attacks.base import Aggregation, Attack
+from kappaguard.search.attacks.directed import Directed
+from kappaguard.search.attacks.line import candidates
+from kappaguard.search.attacks.maximise import Candidate
+from kappaguard.search.attacks.reduced import Reduced, from_inner_products
+from kappaguard.search.attacks.sign_flip import SignFlipping
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+WIDTH = 4096
+"""Coordinates per block of the product."""
+
+Exchange = Callable[["Tensor", "Tensor"], tuple["Tensor", "Tensor"]]
+"""Sums of the first and all of the second over the processes that share the coordinates."""
+
+
+def alone(sums: Tensor, samples: Tensor) -> tuple[Tensor, Tensor]:
+    """One process has all coordinates."""
+    return sums, samples
+
+
+def fits(attack: Attack | None, rule: Aggregation) -> bool:
+    """Whether a step under this attack, with this rule, can be made with one glance."""
+    known = isinstance(attack, SignFlipping) or (isinstance(attack, Directed) and attack.deviation is not None)
+    if not known or not isinstance(rule, Rule):
+        return False
+    last = rule.rule if isinstance(rule, Pipeline) else rule
+    return rule.traits.rotates or (columns.applies(rule) and isinstance(last, TrimmedMean | Median))
+
+
+@dataclass(frozen=True)
+class Glance:
+    """What the device keeps of a step, and what the CPU saw of it.
+
+    ``rows`` are the honest vectors less their mean, then the direction, (m + 1, d).
+    """
+
+    mean: Tensor
+    rows: Tensor
+    reduced: Reduced
+    seen: columns.Columns | None
+    facts: list[float]
+    """The sums of the numbers that were to be seen as well."""
+
+    @property
+    def direction(self) -> Tensor:
+        """a."""
+        return self.rows[-1]
+
+
+def look(honest: Tensor, attack: Attack | None, rule: Rule, facts: Tensor, exchange: Exchange = alone) -> Glance:
+    """One glance at honest vectors (m, d), or a shard of them; ``facts`` are further numbers to be summed and seen."""
+    import torch
+
+    deviation = isinstance(attack, Directed) and bool(attack.deviation)
+    sampled = not rule.traits.rotates and isinstance(attack, Directed) and attack.eta is None
+    m, d = honest.shape
+    padded = -(-d // WIDTH) * WIDTH
+    mean = honest.mean(dim=0)
+    room = torch.zeros((m + 2, padded), dtype=honest.dtype, device=honest.device)
+    torch.sub(honest, mean, out=room[:m, :d])
+    variance = (room[:m, :d] ** 2).sum(dim=0)
+    room[m, :d] = (variance / max(1, m - 1)).sqrt() if deviation else -mean
+    room[m + 1, :d] = -mean
+    blocks = room.view(m + 2, padded // WIDTH, WIDTH).transpose(0, 1)
+    gram = torch.bmm(blocks, blocks.transpose(1, 2)).sum(dim=0, dtype=torch.float64)
+    sums = torch.cat([gram.view(-1), facts.double().view(-1)])
+    samples = _sampled(room[: m + 1, :d], variance) if sampled else sums.new_empty(0)
+    both = exchange(sums, samples)
+    numbers = torch.cat([each.view(-1) for each in both]).cpu().numpy()
+    inner = numbers[: (m + 2) ** 2].reshape(m + 2, m + 2)
+    rest = numbers[(m + 2) ** 2 :]
+    seen = _columns(rest[facts.numel() :], m) if sampled else None
+    return Glance(mean, room[: m + 1, :d], from_inner_products(inner, m), seen, rest[: facts.numel()].tolist())
+
+
+def _sampled(rows: Tensor, variance: Tensor) -> Tensor:
+    """Columns drawn in proportion to their variance as in ``columns.sample``, with what they stand for, (m + 2, s)."""
+    import torch
+
+    d = rows.shape[1]
+    if d <= 2 * columns.SAMPLED:
+        return torch.cat([rows.double(), rows.new_ones((1, d), dtype=torch.float64)])
+    spread = variance.double()
+    total = spread.sum()
+    share = torch.where(total > 0, spread / total, 1 / d)
+    chance = columns.EVEN / d + (1 - columns.EVEN) * share
+    edges = chance.cumsum(dim=0)
+    places = (torch.arange(columns.SAMPLED, device=rows.device) + 0.5) / columns.SAMPLED
+    picked = torch.searchsorted(edges, places * edges[-1]).clamp(max=d - 1)
+    weights = edges[-1] / (columns.SAMPLED * chance[picked])
+    return torch.cat([rows[:, picked].double(), weights[None]])
+
+
+def _columns(numbers: NDArray[np.float64], m: int) -> columns.Columns:
+    table = numbers.reshape(m + 2, -1)
+    honest = np.ascontiguousarray(table[:m].astype(np.float32))
+    return columns.Columns(honest, table[m].astype(np.float32), table[m + 1].copy(), False)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the server gets from a step: the Byzantine vector, the aggregate, and eta as a number on the device."""
+
+    vector: Tensor
+    aggregate: Tensor
+    eta: Tensor
+
+
+def answer(glance: Glance, attack: Any, attacked: Rule, server: Rule, f: int) -> Answer:
+    """The attack's vector against the rule that it knows, and what the server's rule makes of it, without a glance.
+
+    The best of several candidates for eta is found by the device, which forms the output for each of them.
+    """
+    import torch
+
+    tried = _candidates(glance, attack, attacked, f)
+    outputs = [_output(glance, attacked, each.eta, f) for each in tried] if len(tried) > 1 else []
+    etas = torch.tensor([each.eta for each in tried], dtype=torch.float64).to(glance.mean.device)
+    best: Tensor = etas[0]
+    chosen = None
+    if outputs:
+        errors = torch.stack([((each - glance.mean) ** 2).sum() for each in outputs])
+        # an index of one entry: with none, the CPU would have to know the number
+        chosen = errors.argmax()[None]
+        best = etas.index_select(0, chosen)[0]
+    vector = glance.mean + best.to(glance.mean.dtype) * glance.direction
+    if server == attacked and chosen is not None:
+        aggregate = torch.stack(outputs).index_select(0, chosen)[0]
+    elif chosen is None:
+        aggregate = _output(glance, server, tried[0].eta, f)
+    else:
+        aggregate = torch.stack([_output(glance, server, each.eta, f) for each in tried]).index_select(0, chosen)[0]
+    return Answer(vector, aggregate, best)
+
+
+def _candidates(glance: Glance, attack: Any, rule: Rule, f: int) -> list[Candidate]:
+    if isinstance(attack, SignFlipping):
+        return [Candidate(2.0, 0.0)]
+    if attack.eta is not None:
+        return [Candidate(attack.eta, 0.0)]
+    return candidates(rule, f, glance.reduced, glance.seen, attack.positive, attack.search)
+
+
+def _output(glance: Glance, rule: Rule, eta: float, f: int) -> Tensor:
+    """The rule's output when f vectors are mean + eta a."""
+    if rule.traits.rotates:
+        return _combined(glance, glance.reduced.outputs(rule, np.array([eta]), f)[0])
+    cloud = glance.reduced.clouds(np.array([eta]), f)
+    m = len(glance.rows) - 1
+    last = rule.rule if isinstance(rule, Pipeline) else rule
+    mixing = np.eye(m + f)
+    if isinstance(rule, Pipeline):
+        found = np.asarray(Chain(rule.steps).transform(cloud).mixing)
+        mixing = found[0] if found.ndim == 3 else found
+    along = eta * mixing[:, m:].sum(axis=1, keepdims=True)
+    together = _uploaded(np.concatenate([mixing[:, :m], along], axis=1), glance.rows)
+    values = (together @ glance.rows).sort(dim=0).values
+    n = len(values)
+    if isinstance(last, TrimmedMean):
+        return glance.mean + values[last.f : n - last.f].mean(dim=0)
+    return glance.mean + (values[(n - 1) // 2] + values[n // 2]) / 2
+
+
+def _combined(glance: Glance, output: NDArray[np.float64]) -> Tensor:
+    """The vector of which these are the coordinates: a combination of the rows, with the shortest weights."""
+    # the direction in the unit of the honest vectors, or one could hide the other
+    unit = glance.reduced.unit
+    known = np.concatenate([glance.reduced.honest, unit * glance.reduced.direction[None]])
+    weights, *_ = np.linalg.lstsq(known.T, output, rcond=1e-6)
+    weights[-1] *= unit
+    combined: Tensor = _uploaded(weights, glance.rows) @ glance.rows
+    return glance.mean + combined
+
+
+def _uploaded(values: NDArray[np.float64], like: Tensor) -> Tensor:
+    import torch
+
+    return torch.from_numpy(np.ascontiguousarray(values)).to(dtype=like.dtype).to(like.device)
