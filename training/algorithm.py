@@ -22,7 +22,7 @@ from kappaguard.rules.base import Rule
 from kappaguard.rules.distances import Beginning
 from kappaguard.search.attacks.base import Aggregation, Attack
 from kappaguard.search.attacks.directed import Directed
-from kappaguard.training import device, measure, messages
+from kappaguard.training import device, measure
 from kappaguard.training.messages import Diverged, descend, length_of, on_server, require_range, send
 from kappaguard.training.problem import Problem
 from kappaguard.training.randomness import reseeded
@@ -168,9 +168,7 @@ class Training:
     @cached_property
     def _glances(self) -> bool:
         """Whether a step can do with one look of the CPU at the device, see ``kappaguard.training.device``."""
-        kind = self.state.theta.device.type
-        there = kind != "cpu" and kind not in messages.WITHOUT_DOUBLE
-        return there and self.settings.f > 0 and device.fits(self.attack, self.rule)
+        return self.settings.f > 0 and device.applies(self.state.theta, self.attack, self.rule)
 
     def _after_one_glance(
         self, t: int, losses: Tensor, record: dict[str, Any], times: tuple[float, float]
@@ -183,8 +181,7 @@ class Training:
         server = reseeded(self.rule, settings.seed, 5, t)
         assert isinstance(attacked, Rule)
         assert isinstance(server, Rule)
-        squares = [torch.as_tensor(each, device=losses.device) for each in self._squares]
-        facts = torch.stack([sum(squares[1:], squares[0]).double(), losses[:m].mean().double()])
+        facts = device.facts(self._squares, losses[:m].mean())
         glance = device.look(state.messages[:m], self.attack, attacked, facts)
         square, loss = glance.facts
         require_range(t, square**0.5, settings.n, state.theta.dtype)

@@ -12,7 +12,7 @@ What this is not for goes the way of the CPU's steps, with more glances: ``fits`
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +30,7 @@ from kappaguard.search.attacks.line import candidates
 from kappaguard.search.attacks.maximise import Candidate
 from kappaguard.search.attacks.reduced import Reduced, from_inner_products
 from kappaguard.search.attacks.sign_flip import SignFlipping
+from kappaguard.training import messages
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -37,13 +38,13 @@ if TYPE_CHECKING:
 WIDTH = 4096
 """Coordinates per block of the product."""
 
-Exchange = Callable[["Tensor", "Tensor"], tuple["Tensor", "Tensor"]]
-"""Sums of the first and all of the second over the processes that share the coordinates."""
+Change = Callable[["Tensor"], "Tensor"]
+"""Sums over the processes that share the coordinates, or the samples of columns of all of them, (m + 2, s)."""
 
 
-def alone(sums: Tensor, samples: Tensor) -> tuple[Tensor, Tensor]:
+def alone(tensor: Tensor) -> Tensor:
     """One process has all coordinates."""
-    return sums, samples
+    return tensor
 
 
 def fits(attack: Attack | None, rule: Aggregation) -> bool:
@@ -55,11 +56,30 @@ def fits(attack: Attack | None, rule: Aggregation) -> bool:
     return rule.traits.rotates or (columns.applies(rule) and isinstance(last, TrimmedMean | Median))
 
 
+def applies(theta: Tensor, attack: Attack | None, rule: Aggregation) -> bool:
+    """Whether steps are made this way: off the CPU, where float64 is known, and under such an attack."""
+    kind = theta.device.type
+    return kind != "cpu" and kind not in messages.WITHOUT_DOUBLE and fits(attack, rule)
+
+
+def facts(squares: Sequence[float | Tensor], loss: Tensor) -> Tensor:
+    """The sum of the squared lengths of messages, and a loss, as numbers on the device."""
+    import torch
+
+    parts = [torch.as_tensor(each, device=loss.device) for each in squares]
+    return torch.stack([sum(parts[1:], parts[0]).double(), loss.double()])
+
+
+def sample_width(d: int) -> int:
+    """How many of d columns are looked at."""
+    return d if d <= 2 * columns.SAMPLED else columns.SAMPLED
+
+
 @dataclass(frozen=True)
 class Glance:
     """What the device keeps of a step, and what the CPU saw of it.
 
-    ``rows`` are the honest vectors less their mean, then the direction, (m + 1, d).
+    ``rows`` are the honest vectors less their mean, then the direction, then the origin less the mean, (m + 2, d).
     """
 
     mean: Tensor
@@ -72,10 +92,12 @@ class Glance:
     @property
     def direction(self) -> Tensor:
         """a."""
-        return self.rows[-1]
+        return self.rows[-2]
 
 
-def look(honest: Tensor, attack: Attack | None, rule: Rule, facts: Tensor, exchange: Exchange = alone) -> Glance:
+def look(
+    honest: Tensor, attack: Attack | None, rule: Rule, facts: Tensor, total: Change = alone, gather: Change = alone
+) -> Glance:
     """One glance at honest vectors (m, d), or a shard of them; ``facts`` are further numbers to be summed and seen."""
     import torch
 
@@ -92,13 +114,14 @@ def look(honest: Tensor, attack: Attack | None, rule: Rule, facts: Tensor, excha
     blocks = room.view(m + 2, padded // WIDTH, WIDTH).transpose(0, 1)
     gram = torch.bmm(blocks, blocks.transpose(1, 2)).sum(dim=0, dtype=torch.float64)
     sums = torch.cat([gram.view(-1), facts.double().view(-1)])
-    samples = _sampled(room[: m + 1, :d], variance) if sampled else sums.new_empty(0)
-    both = exchange(sums, samples)
-    numbers = torch.cat([each.view(-1) for each in both]).cpu().numpy()
+    parts = [total(sums)]
+    if sampled:
+        parts.append(gather(_sampled(room[: m + 1, :d], variance)).reshape(-1))
+    numbers = torch.cat(parts).cpu().numpy()
     inner = numbers[: (m + 2) ** 2].reshape(m + 2, m + 2)
     rest = numbers[(m + 2) ** 2 :]
     seen = _columns(rest[facts.numel() :], m) if sampled else None
-    return Glance(mean, room[: m + 1, :d], from_inner_products(inner, m), seen, rest[: facts.numel()].tolist())
+    return Glance(mean, room[:, :d], from_inner_products(inner, m), seen, rest[: facts.numel()].tolist())
 
 
 def _sampled(rows: Tensor, variance: Tensor) -> Tensor:
@@ -106,7 +129,7 @@ def _sampled(rows: Tensor, variance: Tensor) -> Tensor:
     import torch
 
     d = rows.shape[1]
-    if d <= 2 * columns.SAMPLED:
+    if sample_width(d) == d:
         return torch.cat([rows.double(), rows.new_ones((1, d), dtype=torch.float64)])
     spread = variance.double()
     total = spread.sum()
@@ -134,7 +157,7 @@ class Answer:
     eta: Tensor
 
 
-def answer(glance: Glance, attack: Any, attacked: Rule, server: Rule, f: int) -> Answer:
+def answer(glance: Glance, attack: Any, attacked: Rule, server: Rule, f: int, total: Change = alone) -> Answer:
     """The attack's vector against the rule that it knows, and what the server's rule makes of it, without a glance.
 
     The best of several candidates for eta is found by the device, which forms the output for each of them.
@@ -147,7 +170,7 @@ def answer(glance: Glance, attack: Any, attacked: Rule, server: Rule, f: int) ->
     best: Tensor = etas[0]
     chosen = None
     if outputs:
-        errors = torch.stack([((each - glance.mean) ** 2).sum() for each in outputs])
+        errors = total(torch.stack([((each - glance.mean) ** 2).sum() for each in outputs]))
         # an index of one entry: with none, the CPU would have to know the number
         chosen = errors.argmax()[None]
         best = etas.index_select(0, chosen)[0]
@@ -174,7 +197,7 @@ def _output(glance: Glance, rule: Rule, eta: float, f: int) -> Tensor:
     if rule.traits.rotates:
         return _combined(glance, glance.reduced.outputs(rule, np.array([eta]), f)[0])
     cloud = glance.reduced.clouds(np.array([eta]), f)
-    m = len(glance.rows) - 1
+    m = len(glance.rows) - 2
     last = rule.rule if isinstance(rule, Pipeline) else rule
     mixing = np.eye(m + f)
     if isinstance(rule, Pipeline):
@@ -182,7 +205,7 @@ def _output(glance: Glance, rule: Rule, eta: float, f: int) -> Tensor:
         mixing = found[0] if found.ndim == 3 else found
     along = eta * mixing[:, m:].sum(axis=1, keepdims=True)
     together = _uploaded(np.concatenate([mixing[:, :m], along], axis=1), glance.rows)
-    values = (together @ glance.rows).sort(dim=0).values
+    values = (together @ glance.rows[:-1]).sort(dim=0).values
     n = len(values)
     if isinstance(last, TrimmedMean):
         return glance.mean + values[last.f : n - last.f].mean(dim=0)
@@ -191,16 +214,21 @@ def _output(glance: Glance, rule: Rule, eta: float, f: int) -> Tensor:
 
 def _combined(glance: Glance, output: NDArray[np.float64]) -> Tensor:
     """The vector of which these are the coordinates: a combination of the rows, with the shortest weights."""
-    # the direction in the unit of the honest vectors, or one could hide the other
-    unit = glance.reduced.unit
-    known = np.concatenate([glance.reduced.honest, unit * glance.reduced.direction[None]])
-    weights, *_ = np.linalg.lstsq(known.T, output, rcond=1e-6)
-    weights[-1] *= unit
+    honest, direction, origin = glance.reduced.honest, glance.reduced.direction, glance.reduced.origin
+    assert origin is not None
+    known = np.concatenate([honest, direction[None], origin[None]])
+    # direction and origin in the unit of the honest vectors, or one could hide the others
+    lengths = np.linalg.norm(known, axis=1)
+    longest = float(np.max(lengths[: len(honest)], initial=0.0)) or 1.0
+    unit = np.ones(len(known))
+    unit[len(honest) :] = longest / np.where(lengths[len(honest) :] > 0, lengths[len(honest) :], longest)
+    weights, *_ = np.linalg.lstsq((known * unit[:, None]).T, output, rcond=1e-6)
+    weights = np.asarray(weights * unit, dtype=np.float64)
     combined: Tensor = _uploaded(weights, glance.rows) @ glance.rows
     return glance.mean + combined
 
 
-def _uploaded(values: NDArray[np.float64], like: Tensor) -> Tensor:
+def _uploaded(values: NDArray[Any], like: Tensor) -> Tensor:
     import torch
 
     return torch.from_numpy(np.ascontiguousarray(values)).to(dtype=like.dtype).to(like.device)

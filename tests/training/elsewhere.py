@@ -7,6 +7,7 @@ operations with CPU tensors (other than single numbers), and NumPy.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -70,14 +71,21 @@ class Tally:
     names: list[str] = field(default_factory=list)
 
 
-TALLIES: list[Tally] = []
+class Counting(threading.local):
+    """Tallies of this thread: another one has another device."""
+
+    def __init__(self) -> None:
+        self.tallies: list[Tally] = []
+
+
+COUNTING = Counting()
 
 
 def tally(func: Any, result: Any, moved: bool) -> None:
     """Count an operation on the pretended device; ``moved`` says that its result is on the CPU."""
     name = func.overloadpacket.__name__
     made = [each for each in tree_flatten(result)[0] if isinstance(each, torch.Tensor)]
-    for each in TALLIES:
+    for each in COUNTING.tallies:
         if name in WAITS or moved:
             each.waits += 1
             each.names.append(f"wait:{name}")
@@ -93,11 +101,11 @@ def tally(func: Any, result: Any, moved: bool) -> None:
 def counted() -> Iterator[Tally]:
     """What the pretended device is asked for meanwhile."""
     own = Tally()
-    TALLIES.append(own)
+    COUNTING.tallies.append(own)
     try:
         yield own
     finally:
-        TALLIES.remove(own)
+        COUNTING.tallies.remove(own)
 
 
 class Pretend(TorchDispatchMode):

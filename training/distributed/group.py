@@ -65,6 +65,17 @@ class Group:
         distributed.all_gather(parts, padded)
         return torch.cat([part[: len(self.part(d, rank))] for rank, part in enumerate(parts)])
 
+    def gather_columns(self, table: Tensor, widest: int) -> Tensor:
+        """The columns of all processes side by side, each process's (k, s) filled up with zeros to the widest."""
+        import torch
+        from torch import distributed
+
+        padded = torch.zeros((len(table), widest), dtype=table.dtype, device=table.device)
+        padded[:, : table.shape[1]] = table
+        parts = [torch.empty_like(padded) for _ in range(self.size)]
+        distributed.all_gather(parts, padded)
+        return torch.cat(parts, dim=1)
+
     def agree(self, value: Any) -> Any:
         """The value of process 0."""
         from torch import distributed

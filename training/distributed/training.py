@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,9 @@ import numpy as np
 from kappaguard.rules.base import Rule
 from kappaguard.rules.errors import InputError
 from kappaguard.search.attacks.base import Aggregation, Attack
+from kappaguard.search.attacks.directed import Directed
 from kappaguard.search.attacks.mimic import Memory, Mimic
+from kappaguard.training import device
 from kappaguard.training.algorithm import Settings, State, drawn_iterate
 from kappaguard.training.checkpoint import restore, save
 from kappaguard.training.distributed import measure
@@ -85,6 +88,8 @@ class DistributedTraining:
         t, theta, m = state.step, state.theta, settings.n - settings.f
         self._squares: list[float | Tensor] = []
         losses = self._honest(t)
+        if self._glances:
+            return self._after_one_glance(t, losses)
         square = on_server(theta.new_zeros(())).double() + math.fsum(float(each) for each in self._squares)
         require_range(t, float(group.total(square)) ** 0.5, settings.n, theta.dtype)
         shard = group.reshard(state.messages, self.problem.workers)
@@ -108,14 +113,53 @@ class DistributedTraining:
         mine = aggregate(drawn, shard, group.total).to(theta)
         whole = group.gather(mine, d)
         length = length_of(whole)
+        loss = float(group.total(on_server(losses[: self._own].sum()).double())) / m
+        record |= {"batch_loss": loss}
+        return self._descend(t, shard[:m], mine, whole, length, record)
+
+    @cached_property
+    def _own(self) -> int:
+        """How many honest workers this process hosts."""
+        hosted = self.group.part(self.problem.workers)
+        return max(0, min(self.problem.honest, hosted.stop) - hosted.start)
+
+    @cached_property
+    def _glances(self) -> bool:
+        """Whether a step can do with one look of the CPU at the device, see ``kappaguard.training.device``."""
+        return self.settings.f > 0 and device.applies(self.state.theta, self.attack, self.rule)
+
+    def _after_one_glance(self, t: int, losses: Tensor) -> dict[str, Any]:
+        """The same step where the CPU looks twice: at what decides, and at what came out."""
+        import torch
+
+        settings, state, group, d = self.settings, self.state, self.group, self.problem.dimension
+        m = settings.n - settings.f
+        attacked = require_shardable(reseeded(self.rule, settings.seed, 4, t))
+        server = require_shardable(reseeded(self.rule, settings.seed, 5, t))
+        shard = group.reshard(state.messages, self.problem.workers)
+        facts = device.facts(self._squares, losses[: self._own].sum() / m)
+        widest = max(device.sample_width(len(group.part(d, rank))) for rank in range(group.size))
+        glance = device.look(
+            shard[:m], self.attack, attacked, facts, group.total, lambda table: group.gather_columns(table, widest)
+        )
+        square, loss = glance.facts
+        require_range(t, square**0.5, settings.n, state.theta.dtype)
+        answer = device.answer(glance, self.attack, attacked, server, settings.f, group.total)
+        whole = group.gather(answer.aggregate, d)
+        length, eta = torch.stack([whole.norm(dtype=torch.float64), answer.eta]).cpu().tolist()
+        record = {"step": t} | ({"eta": eta} if isinstance(self.attack, Directed) else {}) | {"batch_loss": loss}
+        return self._descend(t, shard[:m], answer.aggregate, whole, length, record)
+
+    def _descend(
+        self, t: int, honest: Tensor, mine: Tensor, whole: Tensor, length: float, record: dict[str, Any]
+    ) -> dict[str, Any]:
+        """What is measured of a step, its output, and the descent."""
+        settings, state, group, theta = self.settings, self.state, self.group, self.state.theta
         if not np.isfinite(length):
             raise Diverged(t)
-        hosted = group.part(self.problem.workers)
-        own = max(0, min(m, hosted.stop) - hosted.start)
-        loss = float(group.total(on_server(losses[:own].sum()).double())) / m
-        record |= {"batch_loss": loss, "rate": settings.schedule(t)}
+        record |= {"rate": settings.schedule(t)}
         if due(settings.measure, settings.measure_every, t, settings.steps):
-            record |= measure.of_messages(shard[:m], mine, length, group)
+            record |= measure.of_messages(honest, mine, length, group)
             if settings.measure == "full":
                 record |= self._measured()
         if length < state.least if settings.exact else t - 1 == self.drawn:
