@@ -21,6 +21,7 @@ from kappaguard.training.models.layer import Pass
 from kappaguard.training.problem import Evaluation
 from kappaguard.training.reproduce.experiments import cells_of
 from kappaguard.training.reproduce.paper import paper_number, paper_number_for
+from kappaguard.training.reproduce.table import standard_errors
 from kappaguard.training.run import run
 from kappaguard.training.sampling import drawn
 from kappaguard.training.testing import MODEL_STEP, due_tests
@@ -325,3 +326,19 @@ def test_the_table_in_the_authors_setting_has_the_papers_sixty_numbers():
     (one,) = [each for each in cells if each.configuration.rule == "gm(steps=3, nu=0.1)" and each.attack == "sf"]
     assert paper_number_for(one.configuration) == paper_number("gm", "sf") == (57.86, 10.42)
     assert paper_number_for(preset("mnist").with_values({"split": "iid"})) is None
+
+
+def test_standard_errors_are_those_of_two_means():
+    """(80 - 70)/sqrt(4/2 + 25/5) with deviations 2 and 5, and the paper's own deviation for a single seed."""
+    ours = [80 - math.sqrt(2), 80 + math.sqrt(2)]
+    assert standard_errors(ours, 70, 5) == pytest.approx(10 / math.sqrt(4 / 2 + 25 / 5))
+    assert standard_errors([80], 70, 5) == pytest.approx(10 / math.sqrt(25 + 5))
+
+
+def test_every_ablation_differs_from_the_authors_setting_in_one_thing():
+    whole = {(cell.configuration.rule.partition("(")[0], cell.attack): cell for cell in cells_of("table2-authors", 1)}
+    for name, touched in (("split", 6), ("network", 6), ("search", 2), ("gm", 3), ("lf", 2), ("mimic", 2)):
+        cells = cells_of(f"authors-but-{name}", 1)
+        assert len(cells) == 6
+        other = [each.key != whole[each.configuration.rule.partition("(")[0], each.attack].key for each in cells]
+        assert sum(other) == touched

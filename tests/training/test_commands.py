@@ -300,7 +300,9 @@ def test_processes_give_the_same_as_one(tmp_path):
 def test_the_table_shows_our_number_beside_the_papers():
     cells = cells_of("table2", 2, ["nnm+krum"], ["foe"])
     results = [{"best_accuracy": value, "largest_kappa_hat": 0.5, "steps": 800} for value in (0.70, 0.72)]
-    ((rule, attack, ours, paper, difference, ratio, steps, seeds),) = table(zip(cells, results, strict=True))
+    ((rule, attack, ours, paper, difference, errors, ratio, steps, seeds),) = table(zip(cells, results, strict=True))
+    # (71 - 70.07)/sqrt(2/2 + 4.39^2/5)
+    assert errors == "+0.4"
     assert (rule, attack, ours, paper) == ("nnm+krum", "foe", "71.00 ± 1.41", "70.07 ± 4.39")
     assert (difference, ratio, steps, seeds) == ("+0.93", "0.5", "800", "2")
 

@@ -54,7 +54,7 @@ def reproduce(
     from kappaguard.training.reproduce.catalogue import MARGIN
     from kappaguard.training.reproduce.experiments import OTHERS, SEEDS, cells_of, experiment_named, name_of
     from kappaguard.training.reproduce.ledger import Ledger
-    from kappaguard.training.reproduce.table import HEADINGS, markdown, table
+    from kappaguard.training.reproduce.table import HEADINGS, made_by, markdown, table
 
     require_count(seeds, 1, "seeds")
     if seeds > SEEDS:
@@ -96,6 +96,10 @@ def reproduce(
     print_table(headings, rows)
     write(paths[0], f"# {experiment.title}\n\n{markdown(headings, rows)}")
     typer.echo(f"Stored: {', '.join(map(str, [ledger.path, *paths]))}")
+    codes = made_by(finished)
+    if len(codes) > 1:
+        known = ", ".join(code or "an earlier version" for code in codes)
+        typer.echo(f"These cells were made by {len(codes)} versions of the code: {known}", err=True)
     for line in crossed:
         typer.echo(line)
     if crossed:
