@@ -172,6 +172,8 @@ def _check_choices(given: Configuration) -> None:
             raise InputError(f"{name} must be one of {', '.join(choices)}, got {getattr(given, name)!r}")
     if given.assumed_smoothness is not None and given.schedule != "theorem":
         raise InputError("assumed_smoothness is for the schedule theorem, whose step sizes need L")
+    if given.attack.lower().startswith(f"{LABEL_FLIPPING}(") and given.attack != MEAN_FLIPPING:
+        raise InputError(f"{LABEL_FLIPPING} takes mean=True or nothing, got {given.attack[:60]!r}")
     if given.model == "quadratic" and given.attack in (LABEL_FLIPPING, MEAN_FLIPPING):
         raise InputError("quadratics have no labels to flip")
 

@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch.nn import functional
 
+from kappaguard.rules.errors import InputError
 from kappaguard.rules.names import rule as rule_named
 from kappaguard.rules.nnm import NNM
 from kappaguard.search.attacks.names import attack_named
@@ -342,3 +343,13 @@ def test_every_ablation_differs_from_the_authors_setting_in_one_thing():
         assert len(cells) == 6
         other = [each.key != whole[each.configuration.rule.partition("(")[0], each.attack].key for each in cells]
         assert sum(other) == touched
+
+
+@pytest.mark.parametrize("name", ["LF( mean = True )", "lf(mean=true)"])
+def test_label_flipping_may_be_written_in_several_ways(name):
+    assert Configuration(attack=name).attack == "lf(mean=True)"
+    assert Configuration(attack="LF(mean=False)").attack == "lf"
+    with pytest.raises(InputError, match="mean=True or nothing"):
+        Configuration(attack="lf(mean=2)")
+    with pytest.raises(InputError, match="no labels to flip"):
+        Configuration(attack=name, model="quadratic")
