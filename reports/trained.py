@@ -78,6 +78,12 @@ def slack(stored: Mapping[str, Any]) -> list[list[str]]:
     ]
 
 
+def reached(each: Mapping[str, Any]) -> bool:
+    """Whether training came to kappa* G²; not so where a tie, which the exact witness is, is decided by rounding."""
+    kappa, end = each["kappa"], each["gd"]
+    return kappa is not None and end is not None and abs(end - kappa) <= 1e-3 * kappa
+
+
 def _kappa(each: Mapping[str, Any]) -> str:
     if each["kappa"] is None:
         return "infinite"

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kappaguard.reports.pictures.figure import COLOURS, INK, MARKERS, Picture, csv_text, figure_with_axes, svg_text
+from kappaguard.reports.trained import reached
 
 MIXED = "nnm+"
 STYLES = ("-", "--", ":")
@@ -15,7 +16,7 @@ def worst_inputs(stored: Mapping[str, Any] | None) -> Picture | None:
     """Left what D-GD leaves on the worst input of every rule, right that with nnm over that without."""
     if stored is None:
         return None
-    left = {(each["rule"], each["f"]): each["gd"] for each in stored["runs"] if each["gd"] is not None}
+    left = {(each["rule"], each["f"]): each["gd"] for each in stored["runs"] if reached(each)}
     shares = sorted({f for _, f in left})
     bases = [each for each in dict.fromkeys(rule for rule, _ in left) if not each.startswith(MIXED)]
     if not bases:

@@ -20,7 +20,7 @@ rule alike, on top of kappa* G^2.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -55,9 +55,9 @@ class Ordered:
 class Displaced(Problem):
     """The losses of a witness, honest workers first; ``extra`` coordinates in which all are equal.
 
-    The start is zero in the coordinates of the witness; in the others it is ``distance`` away from the minimum, with
-    the same loss in every direction. A sample adds sigma times a random signed unit vector to the gradient of an honest
-    worker; if it is ``shared``, all workers have the same sample.
+    The start is ``begin`` in the coordinates of the witness, or zero; in the others it is ``distance`` away from the
+    minimum, with the same loss in every direction. A sample adds sigma times a random signed unit vector to the
+    gradient of an honest worker; if it is ``shared``, all workers have the same sample.
     """
 
     shifts: NDArray[np.float64]
@@ -68,6 +68,7 @@ class Displaced(Problem):
     sigma: float = 0.0
     shared: bool = False
     seed: int = 1
+    begin: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         import torch
@@ -91,10 +92,12 @@ class Displaced(Problem):
         raise NotImplementedError
 
     def start(self) -> Tensor:
-        """Zero, and away from the minimum in the further coordinates."""
+        """Where it is said to be, and away from the minimum in the further coordinates."""
         import torch
 
         start = torch.zeros(self.dimension, dtype=torch.float64)
+        if self.begin is not None:
+            start[: len(self.begin)] = torch.as_tensor(self.begin)
         if self.extra:
             point = self._curvature[-self.extra :] ** -0.5
             start[-self.extra :] = point * (self.distance / point.norm())
@@ -175,6 +178,14 @@ def displaced(x: Sequence[Sequence[float]], honest: Sequence[int], **given: floa
     spread = float(np.sqrt((rows[: len(honest)] ** 2).sum() / len(honest)))
     order = tuple(places.index(index) for index in range(len(rows)))
     return Displaced(rows / spread, len(honest), **given), order  # type: ignore[arg-type]
+
+
+def at_rest(rule: Aggregation, problem: Displaced, order: tuple[int, ...]) -> Displaced:
+    """The same losses with a start where the algorithms come to rest, as far as the witness goes: at -F(x)."""
+    import torch
+
+    output = Ordered(rule, order)(torch.as_tensor(problem.shifts))
+    return replace(problem, begin=-np.asarray(output))
 
 
 def course(rule: Aggregation, problem: Displaced, order: tuple[int, ...], steps: int, kappa: float | None) -> Course:
