@@ -127,8 +127,9 @@ class Training:
         record: dict[str, Any] = {"step": t}
         if self._glances:
             return self._after_one_glance(t, losses, record, (start, sent))
-        # exactly rounded: the order is that of the threads
-        require_range(t, math.fsum(float(each) for each in self._squares) ** 0.5, settings.n, theta.dtype)
+        if not self._sees:
+            # exactly rounded: the order is that of the threads
+            require_range(t, math.fsum(float(each) for each in self._squares) ** 0.5, settings.n, theta.dtype)
         beginning = None
         if settings.f and self.attack is not None:
             action = self.attack.act(
@@ -140,11 +141,24 @@ class Training:
         elif settings.f and settings.flips:
             state.messages[m:] = self.problem.flipped(theta, None if settings.exact else t, settings.clip)
         attacked = time.perf_counter()
-        aggregate = self._aggregate(t, beginning)
+        if self._sees:
+            aggregate, loss = self._seen(t, losses[:m].mean(), beginning)
+        else:
+            aggregate, loss = self._aggregate(t, beginning), float(losses[:m].mean())
         aggregated = time.perf_counter()
-        length = length_of(aggregate)
-        record |= {"batch_loss": float(losses[:m].mean())}
-        return self._descend(t, aggregate, length, record, (start, sent, attacked, aggregated))
+        record |= {"batch_loss": loss}
+        return self._descend(t, aggregate, length_of(aggregate), record, (start, sent, attacked, aggregated))
+
+    def _seen(self, t: int, loss: Tensor, beginning: Beginning | None) -> tuple[Tensor, float]:
+        """The aggregate and the loss after one look at all messages; more looks if one of them is very far away."""
+        settings, state = self.settings, self.state
+        rule = reseeded(self.rule, settings.seed, 5, t)
+        assert isinstance(rule, Rule)
+        near = settings.n - settings.f
+        glance = device.look(state.messages, None, rule, device.facts(self._squares, loss), near=near)
+        require_range(t, glance.facts[0] ** 0.5, settings.n, state.theta.dtype)
+        found = self._aggregate(t, beginning) if glance.far else device.aggregate(glance, rule)
+        return found, glance.facts[1]
 
     def _descend(
         self, t: int, aggregate: Tensor, length: float, record: dict[str, Any], times: tuple[float, float, float, float]
@@ -168,7 +182,12 @@ class Training:
     @cached_property
     def _glances(self) -> bool:
         """Whether a step can do with one look of the CPU at the device, see ``kappaguard.training.device``."""
-        return self.settings.f > 0 and device.applies(self.state.theta, self.attack, self.rule)
+        return self._sees and self.settings.f > 0 and device.fits(self.attack, self.rule)
+
+    @cached_property
+    def _sees(self) -> bool:
+        """Whether one look is enough for the rule, whatever the attack is."""
+        return device.is_there(self.state.theta) and device.fits_rule(self.rule)
 
     def _after_one_glance(
         self, t: int, losses: Tensor, record: dict[str, Any], times: tuple[float, float]

@@ -7,7 +7,8 @@ a coordinate-wise rule, the losses, and the lengths of the messages. Then eta is
 few coordinates of ``kappaguard.search.attacks.reduced``. Its output is a combination of the vectors, which the device
 forms; a coordinate-wise rule is applied to the mixed vectors on the device.
 
-What this is not for goes the way of the CPU's steps, with more glances: ``fits`` says which.
+Under other attacks the glance is at all messages, once they have been sent. What this is not for goes the way of the
+CPU's steps, with more glances: ``fits`` and ``fits_rule`` say which.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ from kappaguard.training import messages
 if TYPE_CHECKING:
     from torch import Tensor
 
+FAR = 1e6
+"""Times the median square."""
 WIDTH = 4096
 """Coordinates per block of the product."""
 
@@ -50,16 +53,20 @@ def alone(tensor: Tensor) -> Tensor:
 def fits(attack: Attack | None, rule: Aggregation) -> bool:
     """Whether a step under this attack, with this rule, can be made with one glance."""
     known = isinstance(attack, SignFlipping) or (isinstance(attack, Directed) and attack.deviation is not None)
-    if not known or not isinstance(rule, Rule):
+    return known and fits_rule(rule)
+
+
+def fits_rule(rule: Aggregation) -> bool:
+    """Whether inner products are all that is to be seen of the messages for this rule."""
+    if not isinstance(rule, Rule):
         return False
     last = rule.rule if isinstance(rule, Pipeline) else rule
     return rule.traits.rotates or (columns.applies(rule) and isinstance(last, TrimmedMean | Median))
 
 
-def applies(theta: Tensor, attack: Attack | None, rule: Aggregation) -> bool:
-    """Whether steps are made this way: off the CPU, where float64 is known, and under such an attack."""
-    kind = theta.device.type
-    return kind != "cpu" and kind not in messages.WITHOUT_DOUBLE and fits(attack, rule)
+def is_there(theta: Tensor) -> bool:
+    """Whether a run is on a device where this pays: off the CPU, where float64 is known."""
+    return theta.device.type not in ("cpu", *messages.WITHOUT_DOUBLE)
 
 
 def facts(squares: Sequence[float | Tensor], loss: Tensor) -> Tensor:
@@ -88,6 +95,8 @@ class Glance:
     seen: columns.Columns | None
     facts: list[float]
     """The sums of the numbers that were to be seen as well."""
+    far: bool = False
+    """Whether some vector is so far away that float32 tells little of the others beside it."""
 
     @property
     def direction(self) -> Tensor:
@@ -96,16 +105,25 @@ class Glance:
 
 
 def look(
-    honest: Tensor, attack: Attack | None, rule: Rule, facts: Tensor, total: Change = alone, gather: Change = alone
+    honest: Tensor,
+    attack: Attack | None,
+    rule: Rule,
+    facts: Tensor,
+    total: Change = alone,
+    gather: Change = alone,
+    near: int | None = None,
 ) -> Glance:
-    """One glance at honest vectors (m, d), or a shard of them; ``facts`` are further numbers to be summed and seen."""
+    """One glance at honest vectors (m, d), or a shard of them; ``facts`` are further numbers to be summed and seen.
+
+    The mean is that of the first ``near`` vectors, if the others may be far away.
+    """
     import torch
 
     deviation = isinstance(attack, Directed) and bool(attack.deviation)
     sampled = not rule.traits.rotates and isinstance(attack, Directed) and attack.eta is None
     m, d = honest.shape
     padded = -(-d // WIDTH) * WIDTH
-    mean = honest.mean(dim=0)
+    mean = honest[:near].mean(dim=0)
     room = torch.zeros((m + 2, padded), dtype=honest.dtype, device=honest.device)
     torch.sub(honest, mean, out=room[:m, :d])
     variance = (room[:m, :d] ** 2).sum(dim=0)
@@ -121,7 +139,12 @@ def look(
     inner = numbers[: (m + 2) ** 2].reshape(m + 2, m + 2)
     rest = numbers[(m + 2) ** 2 :]
     seen = _columns(rest[facts.numel() :], m) if sampled else None
-    return Glance(mean, room[:, :d], from_inner_products(inner, m), seen, rest[: facts.numel()].tolist())
+    # what has left the range of numbers is found by whoever asks for the facts, or by the rule itself
+    whole = bool(np.all(np.isfinite(inner)))
+    inner = inner if whole else np.zeros_like(inner)
+    squares = inner.diagonal()[:m]
+    far = not whole or bool(squares.max() > FAR * np.median(squares))
+    return Glance(mean, room[:, :d], from_inner_products(inner, m), seen, rest[: facts.numel()].tolist(), far)
 
 
 def _sampled(rows: Tensor, variance: Tensor) -> Tensor:
@@ -182,6 +205,11 @@ def answer(glance: Glance, attack: Any, attacked: Rule, server: Rule, f: int, to
     else:
         aggregate = torch.stack([_output(glance, server, each.eta, f) for each in tried]).index_select(0, chosen)[0]
     return Answer(vector, aggregate, best)
+
+
+def aggregate(glance: Glance, rule: Rule) -> Tensor:
+    """What a rule makes of all messages, if the glance was at all of them, whoever sent them."""
+    return _output(glance, rule, 0.0, 0)
 
 
 def _candidates(glance: Glance, attack: Any, rule: Rule, f: int) -> list[Candidate]:

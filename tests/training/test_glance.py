@@ -14,7 +14,7 @@ from kappaguard.training.build import build, parts_of
 from kappaguard.training.configuration import preset
 from kappaguard.training.data.dataset import Dataset
 from kappaguard.training.distributed.training import DistributedTraining
-from kappaguard.training.messages import send
+from kappaguard.training.messages import Diverged, send
 from tests.training.elsewhere import DEVICE, counted, pretended
 from tests.training.nccl import Nccl
 
@@ -63,6 +63,28 @@ def test_a_step_keeps_to_the_budgets_of_a_gpu(rule, attack, data, monkeypatch):
             training.problem.stochastic(training.state.theta, 3, training._gradients, training._send)
         assert inside.waits == 0
     assert ("eta" in row) == (attack != "sf")
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("attack", ["lf", "lf(mean=True)", "none"])
+def test_a_step_under_an_attack_that_searches_nothing_looks_twice_too(rule, attack, data, monkeypatch):
+    with pretended():
+        monkeypatch.setattr(building, "device_named", lambda name: DEVICE)
+        training = build(setting(rule, attack), data)
+        training.step()
+        with counted() as tally:
+            training.step()
+        within(tally, attack, 17, training.problem.dimension)
+
+
+@pytest.mark.parametrize("name", ["krum", "nnm+gm", "nnm+cwmed", "bucketing+cwtm", "cwtm", "arc+krum"])
+def test_a_look_at_all_messages_gives_the_rules_own_output(name):
+    generator = np.random.default_rng(6)
+    sent = torch.as_tensor(generator.normal(size=(13, 5000)).astype(np.float32) + 0.1)
+    sent[10:] = sent[4]
+    rule = rule_named(name, f=3 if name != "bucketing+cwtm" else 2)
+    found = device.aggregate(device.look(sent, None, rule, torch.zeros(2)), rule)
+    assert float((found - rule(sent)).norm() / rule(sent).norm()) < 1e-4
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -153,3 +175,19 @@ def test_other_attacks_and_rules_go_the_other_way():
     assert not device.fits(None, krum)
     assert not device.fits(attack_named("foe"), lambda x: x[0])
     assert not device.fits(attack_named("foe"), rule_named("meamed", f=2))
+
+
+@pytest.mark.parametrize("attack", ["foe", "alie", "sf", "lf", "mimic", "none"])
+@pytest.mark.parametrize("rule", ["nnm+cwtm", "gm"])
+def test_a_run_that_leaves_the_range_of_numbers_diverges_there_too(attack, rule, data, monkeypatch):
+    with pretended():
+        monkeypatch.setattr(building, "device_named", lambda name: DEVICE)
+        given = setting(rule, attack).with_values({"clip": None, "learning_rate": 1e15, "model": "logistic", "l2": 1.0})
+        training = build(given, data)
+
+        def steps():
+            for _ in range(20):
+                training.step()
+
+        with pytest.raises(Diverged):
+            steps()

@@ -90,8 +90,9 @@ class DistributedTraining:
         losses = self._honest(t)
         if self._glances:
             return self._after_one_glance(t, losses)
-        square = on_server(theta.new_zeros(())).double() + math.fsum(float(each) for each in self._squares)
-        require_range(t, float(group.total(square)) ** 0.5, settings.n, theta.dtype)
+        if not self._sees:
+            square = on_server(theta.new_zeros(())).double() + math.fsum(float(each) for each in self._squares)
+            require_range(t, float(group.total(square)) ** 0.5, settings.n, theta.dtype)
         shard = group.reshard(state.messages, self.problem.workers)
         record: dict[str, Any] = {"step": t}
         if settings.f and self.attack is not None:
@@ -110,10 +111,17 @@ class DistributedTraining:
             silent = torch.zeros((settings.n - len(shard), shard.shape[1]), dtype=shard.dtype, device=shard.device)
             shard = torch.cat([shard, silent])
         drawn = require_shardable(reseeded(self.rule, settings.seed, 5, t))
-        mine = aggregate(drawn, shard, group.total).to(theta)
+        if self._sees:
+            facts = device.facts(self._squares, losses[: self._own].sum() / m)
+            glance = device.look(shard, None, drawn, facts, group.total, near=m)
+            square_sum, loss = glance.facts
+            require_range(t, square_sum**0.5, settings.n, theta.dtype)
+            mine = aggregate(drawn, shard, group.total).to(theta) if glance.far else device.aggregate(glance, drawn)
+        else:
+            mine = aggregate(drawn, shard, group.total).to(theta)
+            loss = float(group.total(on_server(losses[: self._own].sum()).double())) / m
         whole = group.gather(mine, d)
         length = length_of(whole)
-        loss = float(group.total(on_server(losses[: self._own].sum()).double())) / m
         record |= {"batch_loss": loss}
         return self._descend(t, shard[:m], mine, whole, length, record)
 
@@ -126,7 +134,12 @@ class DistributedTraining:
     @cached_property
     def _glances(self) -> bool:
         """Whether a step can do with one look of the CPU at the device, see ``kappaguard.training.device``."""
-        return self.settings.f > 0 and device.applies(self.state.theta, self.attack, self.rule)
+        return self._sees and self.settings.f > 0 and device.fits(self.attack, self.rule)
+
+    @cached_property
+    def _sees(self) -> bool:
+        """Whether one look is enough for the rule, whatever the attack is."""
+        return device.is_there(self.state.theta) and device.fits_rule(self.rule)
 
     def _after_one_glance(self, t: int, losses: Tensor) -> dict[str, Any]:
         """The same step where the CPU looks twice: at what decides, and at what came out."""
