@@ -46,8 +46,9 @@ def worst_inputs(stored: Mapping[str, Any] | None) -> Picture | None:
     caption = (
         "Robust D-GD with every rule on losses made of the rule's own worst input: where it ends is kappa* G² (a lower "
         "bound on it, where kappa* behind nnm is not known exactly). What to see: right, below the line mixing helps "
-        "against the worst case, above it hurts. Under f/n = 1/8 or so nnm makes the worst case of almost every rule "
-        "better; for larger shares only that of rules whose own worst case is bad."
+        "against the worst case, above it hurts. For a small share f/n it helps rules that select one or few vectors, "
+        "and medians; it never helps a rule whose own worst case is as good as that of cwtm, and near f/n = 1/2 it "
+        "hurts nearly all. Points at which rounding decides a tie are left out."
     )
     return Picture(
         "witnesses", "Training on worst inputs", caption, svg_text(figure), csv_text(rows), stored["command"]
