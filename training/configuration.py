@@ -19,6 +19,8 @@ MEASURES = ("none", "light", "full")
 LABEL_FLIPPING = "lf"
 MEAN_FLIPPING = "lf(mean=True)"
 """All Byzantine workers send the mean of the honest workers' gradients on flipped labels, without momentum."""
+LATER = ("screen",)
+"""Settings that came later: at their defaults they leave the mark of a run as it was."""
 SMALLEST, LARGEST = 1e-30, 1e30
 """Quantities of a problem within these have squares and quotients that are numbers."""
 
@@ -101,7 +103,8 @@ class Configuration:
     def mark(self) -> str:
         """A short hash of all that the run depends on; where data are, what computes and what is kept may change."""
         aside = ("data_dir", "device", "keep_messages")
-        values = {key: value for key, value in self.to_json().items() if key not in aside}
+        later = {key for key in LATER if getattr(self, key) == getattr(Configuration, key)}
+        values = {key: value for key, value in self.to_json().items() if key not in (*aside, *later)}
         return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:16]
 
 

@@ -353,3 +353,8 @@ def test_label_flipping_may_be_written_in_several_ways(name):
         Configuration(attack="lf(mean=2)")
     with pytest.raises(InputError, match="no labels to flip"):
         Configuration(attack=name, model="quadratic")
+
+
+def test_checkpoints_of_before_there_was_a_screen_are_still_of_the_same_run():
+    assert Configuration().mark() == "c0c03eb4a59658e6"
+    assert Configuration(screen=10).mark() != Configuration().mark()
