@@ -13,6 +13,7 @@ from kappaguard.reports.page import shown, tables
 from kappaguard.reports.rates import FLOORS, SLOPES, floor_rows, slope_rows
 from kappaguard.reports.signs import typeset
 from kappaguard.reports.summary import groups, told, verdicts_seen, verify_command
+from kappaguard.reports.trained import trained_tables
 from kappaguard.reports.words import AUTHORS, TITLE, VENUE
 
 MOST_CHARACTERS = 65_000
@@ -52,6 +53,7 @@ def _document(results: Mapping[str, Any], changes: Sequence[str] | None, *, deta
     for each in results.get("estimates", []):
         lines += _happens(each)
     lines += _rates(results.get("rates"))
+    lines += _trained(results.get("trained"))
     lines += ["", "## Claims", "", f"One of them again: {code(verify_command(results['effort'], 'NAME'))}.", ""]
     lines += table(list(CLAIMS), [_claim(each) for each in claims])
     for each in claims:
@@ -101,6 +103,15 @@ def _rates(rates: Mapping[str, Any] | None) -> list[str]:
     found = ["", "## Rates of training", "", code(rates["command"]), ""]
     for headings, rows in ((SLOPES, slope_rows(rates)), (FLOORS, floor_rows(rates))):
         found += [*table(list(headings), [list(map(escaped, row)) for row in rows]), ""]
+    return found[:-1]
+
+
+def _trained(stored: Mapping[str, Any] | None) -> list[str]:
+    if stored is None:
+        return []
+    found = ["", "## Training on worst inputs", "", code(stored["command"]), ""]
+    for headings, rows in trained_tables(stored):
+        found += [*table(list(map(escaped, headings)), [list(map(escaped, row)) for row in rows]), ""]
     return found[:-1]
 
 

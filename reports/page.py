@@ -14,6 +14,7 @@ from kappaguard.reports.pictures.estimate import distributions
 from kappaguard.reports.pictures.figure import Picture
 from kappaguard.reports.pictures.kappa import curves, tightness
 from kappaguard.reports.pictures.traces import traces
+from kappaguard.reports.pictures.trained import worst_inputs
 from kappaguard.reports.pictures.training import floors, rates, runs
 from kappaguard.reports.signs import typeset
 from kappaguard.reports.summary import groups, told, verdicts_seen, verify_command
@@ -38,7 +39,8 @@ def page(results: Mapping[str, Any], changes: Sequence[str] | None = None) -> st
     template = environment.from_string(folder.joinpath("index.html.j2").read_text(encoding="utf-8"))
     claims = told(results)
     kappa = [{"proof": None, "expression": None, **each} for each in results.get("kappa", [])]
-    filled = {"drawings": [], "runs": [], "rates": None, "estimates": [], **results, "claims": claims, "kappa": kappa}
+    empty: dict[str, Any] = {"drawings": [], "runs": [], "rates": None, "trained": None, "estimates": []}
+    filled = {**empty, **results, "claims": claims, "kappa": kappa}
     return template.render(
         results=filled,
         paper={"title": TITLE, "authors": AUTHORS, "venue": VENUE},
@@ -77,7 +79,8 @@ def pictures_of_kappa(results: Mapping[str, Any]) -> list[Picture]:
 
 def pictures_of_training(results: Mapping[str, Any]) -> list[Picture]:
     """Those for which there are data."""
-    found = [runs(results["runs"]), rates(results["rates"]), floors(results["rates"])]
+    worst = worst_inputs(results["trained"])
+    found = [runs(results["runs"]), worst, rates(results["rates"]), floors(results["rates"])]
     return [each for each in found if each is not None]
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from kappaguard.reports.estimate import read_estimate
 from kappaguard.reports.rates import read
+from kappaguard.reports.trained import read_trained
 from kappaguard.rules.errors import InputError
 from kappaguard.training.configuration import Configuration, preset, presets
 from kappaguard.training.folder import Folder
@@ -18,15 +19,20 @@ from kappaguard.training.idle import why_idle
 
 
 def with_training(
-    results: Mapping[str, Any], runs: Sequence[Path], rates: Path | None, estimates: Sequence[Path] = ()
+    results: Mapping[str, Any],
+    runs: Sequence[Path],
+    rates: Path | None,
+    estimates: Sequence[Path] = (),
+    trained: Path | None = None,
 ) -> dict[str, Any]:
-    """The results with these runs, rates and estimates; what they had of any stays where none is named."""
+    """The results with these runs, rates, estimates and runs on worst inputs; what they had stays if none is named."""
     shown = {"estimates": [read_estimate(path) for path in estimates]} if estimates else {}
     return {
         **results,
         **shown,
         "runs": [stored_run(path) for path in runs] if runs else results.get("runs", []),
         "rates": results.get("rates") if rates is None else read(rates),
+        "trained": results.get("trained") if trained is None else read_trained(trained),
     }
 
 

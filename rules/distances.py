@@ -23,6 +23,8 @@ BLOCK_ENTRIES = 1 << 21
 SAFE_LEAST, SAFE_MOST = 1e-200, 1e200
 """A squared distance outside this range is formed again in other units."""
 
+FEW_PAIRS = 4
+"""One of so many pairs at most is formed again singly."""
 FARTHEST = 1e304
 """In units of the majority's radius, what is farther counts as infinite: sums of thousands still have room."""
 
@@ -115,9 +117,29 @@ def _plain(x: Array) -> Array:
     norms = squares[..., :, None] + squares[..., None, :]
     distances = norms - 2 * gram
     apart = off_diagonal(x)
-    if bool(xp.any(apart & ~(distances >= native.CANCELLED * norms))):
+    distances = xp.where(apart, distances, xp.zeros_like(distances))
+    cancelled = apart & ~(distances >= native.CANCELLED * norms)
+    if bool(xp.any(cancelled)):
+        return _mended(x, distances, cancelled)
+    return distances
+
+
+def _mended(x: Array, distances: Array, cancelled: Array) -> Array:
+    """D with the pairs whose digits were cancelled, such as equal vectors, from their differences; all if many are."""
+    xp = namespace(x)
+    *batch, one, two = xp.nonzero(cancelled)
+    count = one.shape[0]
+    if count * FEW_PAIRS > math.prod(distances.shape):
         return _from_differences(x)
-    return xp.where(apart, distances, xp.zeros_like(distances))
+    step = max(1, BLOCK_ENTRIES // x.shape[-1])
+    parts = []
+    for start in range(0, count, step):
+        block = slice(start, start + step)
+        place = [index[block] for index in batch]
+        difference = x[(*place, one[block])] - x[(*place, two[block])]
+        parts.append(xp.sum(difference * difference, axis=-1))
+    distances[(*batch, one, two)] = xp.concat(parts)
+    return distances
 
 
 def _from_differences(x: Array, unit: Array | None = None) -> Array:

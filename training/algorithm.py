@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +21,8 @@ import numpy as np
 from kappaguard.rules.base import Rule
 from kappaguard.rules.distances import Beginning
 from kappaguard.search.attacks.base import Aggregation, Attack
-from kappaguard.training import measure
+from kappaguard.search.attacks.directed import Directed
+from kappaguard.training import device, measure
 from kappaguard.training.messages import Diverged, descend, length_of, on_server, require_range, send
 from kappaguard.training.problem import Problem
 from kappaguard.training.randomness import reseeded
@@ -50,6 +52,17 @@ class Settings:
     measure_every: int
     mark: str = ""
     """Of the configuration: a checkpoint of another one is refused."""
+    flips: bool = False
+    """All Byzantine workers send the mean of the honest workers' gradients on flipped labels."""
+
+
+@dataclass(frozen=True)
+class BestTested:
+    """The best model of the last tests on a few samples, which is to be tested on all."""
+
+    theta: Tensor
+    step: int
+    accuracy: float
 
 
 @dataclass
@@ -65,6 +78,7 @@ class State:
     least: float = float("inf")
     measured: measure.Point | None = None
     """The last point at which everything was measured: the next slope is taken from it."""
+    candidate: BestTested | None = None
 
 
 def drawn_iterate(settings: Settings) -> int:
@@ -106,13 +120,16 @@ class Training:
         start = time.perf_counter()
         state.step += 1
         t, theta, m = state.step, state.theta, settings.n - settings.f
-        self._squares: list[float] = []
+        self._squares: list[float | Tensor] = []
         losses = self._honest(t)
-        # exactly rounded: the order is that of the threads
-        require_range(t, math.fsum(self._squares) ** 0.5, settings.n, theta.dtype)
         honest = state.messages[:m]
         sent = time.perf_counter()
         record: dict[str, Any] = {"step": t}
+        if self._glances:
+            return self._after_one_glance(t, losses, record, (start, sent))
+        if not self._sees:
+            # exactly rounded: the order is that of the threads
+            require_range(t, math.fsum(float(each) for each in self._squares) ** 0.5, settings.n, theta.dtype)
         beginning = None
         if settings.f and self.attack is not None:
             action = self.attack.act(
@@ -121,13 +138,37 @@ class Training:
             state.messages[m:] = action.vectors.to(state.messages)
             state.memory, beginning = action.memory, action.beginning
             record |= {"eta": action.eta} if action.eta is not None else {}
+        elif settings.f and settings.flips:
+            state.messages[m:] = self.problem.flipped(theta, None if settings.exact else t, settings.clip)
         attacked = time.perf_counter()
-        aggregate = self._aggregate(t, beginning)
+        if self._sees:
+            aggregate, loss = self._seen(t, losses[:m].mean(), beginning)
+        else:
+            aggregate, loss = self._aggregate(t, beginning), float(losses[:m].mean())
         aggregated = time.perf_counter()
-        length = length_of(aggregate)
+        record |= {"batch_loss": loss}
+        return self._descend(t, aggregate, length_of(aggregate), record, (start, sent, attacked, aggregated))
+
+    def _seen(self, t: int, loss: Tensor, beginning: Beginning | None) -> tuple[Tensor, float]:
+        """The aggregate and the loss after one look at all messages; more looks if one of them is very far away."""
+        settings, state = self.settings, self.state
+        rule = reseeded(self.rule, settings.seed, 5, t)
+        assert isinstance(rule, Rule)
+        near = settings.n - settings.f
+        glance = device.look(state.messages, None, rule, device.facts(self._squares, loss), near=near)
+        require_range(t, glance.facts[0] ** 0.5, settings.n, state.theta.dtype)
+        found = self._aggregate(t, beginning) if glance.far else device.aggregate(glance, rule)
+        return found, glance.facts[1]
+
+    def _descend(
+        self, t: int, aggregate: Tensor, length: float, record: dict[str, Any], times: tuple[float, float, float, float]
+    ) -> dict[str, Any]:
+        """What is measured of a step, its output, and the descent."""
+        settings, theta, m = self.settings, self.state.theta, self.settings.n - self.settings.f
+        honest = self.state.messages[:m]
         if not np.isfinite(length):
             raise Diverged(t)
-        record |= {"batch_loss": float(losses[:m].mean()), "rate": settings.schedule(t)}
+        record |= {"rate": settings.schedule(t)}
         if measure.due(settings.measure, settings.measure_every, t, settings.steps):
             record |= measure.of_messages(honest, aggregate)
             if settings.measure == "full":
@@ -135,8 +176,41 @@ class Training:
                 record |= self._slope(self._gradients[:m].mean(dim=0))
         self._output(t, length)
         descend(t, theta, aggregate, settings.schedule(t))
-        self._clock(start, sent, attacked, aggregated)
+        self._clock(*times)
         return record
+
+    @cached_property
+    def _glances(self) -> bool:
+        """Whether a step can do with one look of the CPU at the device, see ``kappaguard.training.device``."""
+        return self._sees and self.settings.f > 0 and device.fits(self.attack, self.rule)
+
+    @cached_property
+    def _sees(self) -> bool:
+        """Whether one look is enough for the rule, whatever the attack is."""
+        return device.is_there(self.state.theta) and device.fits_rule(self.rule)
+
+    def _after_one_glance(
+        self, t: int, losses: Tensor, record: dict[str, Any], times: tuple[float, float]
+    ) -> dict[str, Any]:
+        """Attack, rule and descent where the CPU looks twice: at what decides, and at what came out."""
+        import torch
+
+        settings, state, m = self.settings, self.state, self.settings.n - self.settings.f
+        attacked = reseeded(self.rule, settings.seed, 4, t)
+        server = reseeded(self.rule, settings.seed, 5, t)
+        assert isinstance(attacked, Rule)
+        assert isinstance(server, Rule)
+        facts = device.facts(self._squares, losses[:m].mean())
+        glance = device.look(state.messages[:m], self.attack, attacked, facts)
+        square, loss = glance.facts
+        require_range(t, square**0.5, settings.n, state.theta.dtype)
+        answer = device.answer(glance, self.attack, attacked, server, settings.f)
+        state.messages[m:] = answer.vector
+        ends = torch.stack([answer.aggregate.norm(dtype=torch.float64), answer.eta]).cpu().tolist()
+        done = time.perf_counter()
+        record |= {"eta": ends[1]} if isinstance(self.attack, Directed) else {}
+        record |= {"batch_loss": loss}
+        return self._descend(t, answer.aggregate, ends[0], record, (*times, done, done))
 
     def _slope(self, gradient: Tensor) -> dict[str, float]:
         state = self.state

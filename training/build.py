@@ -11,8 +11,8 @@ from kappaguard.rules.names import rule as rule_named
 from kappaguard.search.attacks.base import Aggregation, Attack
 from kappaguard.search.attacks.names import attack_named
 from kappaguard.training.algorithm import Settings, Training
-from kappaguard.training.configuration import LABEL_FLIPPING, Configuration
-from kappaguard.training.distributed.group import launched
+from kappaguard.training.configuration import LABEL_FLIPPING, MEAN_FLIPPING, Configuration
+from kappaguard.training.distributed.group import launched, local_rank
 from kappaguard.training.memory import require_memory
 from kappaguard.training.messages import WITHOUT_DOUBLE
 from kappaguard.training.problem import Problem
@@ -30,13 +30,20 @@ DEVICES = ("cpu", "cuda", "mps")
 
 
 def device_named(name: str) -> torch.device:
-    """``auto`` takes cuda, mps or cpu, the first that there is; in float64 a run goes to the cpu instead of mps."""
+    """``auto`` takes cuda, mps or cpu, the first that there is; in float64 a run goes to the cpu instead of mps.
+
+    Every process of torchrun on a machine gets a GPU of its own.
+    """
     import torch
 
     if name == "auto":
-        if torch.cuda.is_available():
-            return torch.device("cuda")
-        return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
+        best = "mps" if torch.backends.mps.is_available() else "cpu"
+        name = "cuda" if torch.cuda.is_available() else best
+    if name == "cuda" and launched():
+        own, there = local_rank(), torch.cuda.device_count()
+        if own >= there > 0:
+            raise InputError(f"{there} GPUs are too few: torchrun started more processes here, one per GPU")
+        name = f"cuda:{own}"
     if name.partition(":")[0] not in DEVICES:
         raise InputError(f"no device is called {name[:60]!r}; there are auto, {', '.join(DEVICES)}")
     try:
@@ -58,7 +65,7 @@ def parts_of(
     """What a run consists of, before there is room for any message."""
     from kappaguard.training.theorems.constants import theorem_settings
 
-    others = ("none", LABEL_FLIPPING)
+    others = ("none", LABEL_FLIPPING, MEAN_FLIPPING)
     attack = None if configuration.attack in others else attack_named(configuration.attack, others)
     under_attack = _rule(configuration)
     problem = problem_of(configuration, data)
@@ -80,6 +87,7 @@ def parts_of(
         configuration.measure,
         configuration.measure_every,
         configuration.mark(),
+        configuration.attack == MEAN_FLIPPING,
     )
     return problem, under_attack, attack, settings
 

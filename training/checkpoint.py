@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from kappaguard.rules.errors import InputError
 from kappaguard.search.attacks.mimic import Memory
-from kappaguard.training.algorithm import Settings, State
+from kappaguard.training.algorithm import BestTested, Settings, State
 from kappaguard.training.learning import Learning
 from kappaguard.training.measure import Point
 from kappaguard.training.problem import Problem
@@ -80,7 +80,7 @@ def _require_whole(path: Path) -> None:
 
 def _packed(state: State, problem: Problem) -> dict[str, Any]:
     """What a file holds of a run."""
-    measured = state.measured
+    measured, candidate = state.measured, state.candidate
     return {
         "step": state.step,
         "theta": state.theta,
@@ -90,6 +90,7 @@ def _packed(state: State, problem: Problem) -> dict[str, Any]:
         "output_step": state.output_step,
         "least": state.least,
         "measured": None if measured is None else (measured.theta, measured.gradient, measured.longest),
+        "candidate": None if candidate is None else (candidate.theta, candidate.step, candidate.accuracy),
         "statistics": problem.statistics if isinstance(problem, Learning) else [],
     }
 
@@ -105,5 +106,7 @@ def _unpack(content: dict[str, Any], state: State, problem: Problem) -> None:
     state.output, state.output_step = content["output"], content["output_step"]
     measured = content.get("measured")
     state.measured = None if measured is None else Point(*measured)
+    candidate = content.get("candidate")
+    state.candidate = None if candidate is None else BestTested(*candidate)
     if isinstance(problem, Learning):
         problem.statistics[:] = content["statistics"]

@@ -17,6 +17,10 @@ ALGORITHMS = ("shb", "gd")
 DTYPES = ("float32", "float64")
 MEASURES = ("none", "light", "full")
 LABEL_FLIPPING = "lf"
+MEAN_FLIPPING = "lf(mean=True)"
+"""All Byzantine workers send the mean of the honest workers' gradients on flipped labels, without momentum."""
+LATER = ("screen",)
+"""Settings that came later: at their defaults they leave the mark of a run as it was."""
 SMALLEST, LARGEST = 1e-30, 1e30
 """Quantities of a problem within these have squares and quotients that are numbers."""
 
@@ -36,7 +40,7 @@ class Configuration:
     f: int = 4
     rule: str = "nnm+cwtm"
     attack: str = "alie"
-    """``alie``, ``foe``, ``sf``, ``mimic``, ``adaptive``, ``lf`` (label flipping) or ``none``."""
+    """``alie``, ``foe``, ``sf``, ``mimic``, ``adaptive``, ``lf`` (label flipping), ``lf(mean=True)`` or ``none``."""
     steps: int = 200
     batch: int = 25
     learning_rate: float = 0.5
@@ -52,6 +56,8 @@ class Configuration:
     dtype: str = "float32"
     evaluate_every: int = 50
     """Test accuracy every so many steps, and after the last; 0 for never."""
+    screen: int = 0
+    """Tests look at so many test samples, and only the best model of every ten tests is tested on all; 0: all do."""
     measure: str = "light"
     """``light``: what the messages tell; ``full``: also the exact gradients, at the price of a pass over all data."""
     measure_every: int = 10
@@ -72,8 +78,7 @@ class Configuration:
     def __post_init__(self) -> None:
         for field in fields(self):
             _check_type(field.name, getattr(self, field.name), str(field.type))
-        if self.attack.lower() in ("none", LABEL_FLIPPING):
-            object.__setattr__(self, "attack", self.attack.lower())
+        object.__setattr__(self, "attack", _UNSEARCHED.get(self.attack.lower().replace(" ", ""), self.attack))
         _check_numbers(self)
         _check_choices(self)
 
@@ -98,8 +103,17 @@ class Configuration:
     def mark(self) -> str:
         """A short hash of all that the run depends on; where data are, what computes and what is kept may change."""
         aside = ("data_dir", "device", "keep_messages")
-        values = {key: value for key, value in self.to_json().items() if key not in aside}
+        later = {key for key in LATER if getattr(self, key) == getattr(Configuration, key)}
+        values = {key: value for key, value in self.to_json().items() if key not in (*aside, *later)}
         return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:16]
+
+
+_UNSEARCHED = {
+    **{name.lower(): name for name in ("none", LABEL_FLIPPING, MEAN_FLIPPING)},
+    "lf()": LABEL_FLIPPING,
+    "lf(mean=false)": LABEL_FLIPPING,
+}
+"""Attacks that are no function of the honest messages, as they may be written."""
 
 
 def _check_type(name: str, value: Any, kind: str) -> None:
@@ -113,13 +127,23 @@ def _check_type(name: str, value: Any, kind: str) -> None:
         raise InputError(f"{name} is written as a float if it is as large as {shown(value)}")
 
 
-_LEAST = {"n": 1, "f": 0, "steps": 1, "batch": 1, "seed": 0, "evaluate_every": 0, "samples": 0, "keep_messages": 0}
+_LEAST = {
+    "n": 1,
+    "f": 0,
+    "steps": 1,
+    "batch": 1,
+    "seed": 0,
+    "evaluate_every": 0,
+    "samples": 0,
+    "screen": 0,
+    "keep_messages": 0,
+}
 
 
 def _check_numbers(given: Configuration) -> None:
     for name, least in _LEAST.items():
         require_count(getattr(given, name), least, name)
-    for name in ("n", "steps", "batch", "samples", "evaluate_every", "measure_every", "dimension"):
+    for name in ("n", "steps", "batch", "samples", "screen", "evaluate_every", "measure_every", "dimension"):
         if getattr(given, name) >= 2**31:
             raise InputError(f"{name} must be less than 2^31, got {getattr(given, name)}")
     if given.seed >= 2**63:
@@ -151,7 +175,9 @@ def _check_choices(given: Configuration) -> None:
             raise InputError(f"{name} must be one of {', '.join(choices)}, got {getattr(given, name)!r}")
     if given.assumed_smoothness is not None and given.schedule != "theorem":
         raise InputError("assumed_smoothness is for the schedule theorem, whose step sizes need L")
-    if given.model == "quadratic" and given.attack == LABEL_FLIPPING:
+    if given.attack.lower().startswith(f"{LABEL_FLIPPING}(") and given.attack != MEAN_FLIPPING:
+        raise InputError(f"{LABEL_FLIPPING} takes mean=True or nothing, got {given.attack[:60]!r}")
+    if given.model == "quadratic" and given.attack in (LABEL_FLIPPING, MEAN_FLIPPING):
         raise InputError("quadratics have no labels to flip")
 
 

@@ -12,6 +12,7 @@ from typing import IO, Any
 from kappaguard.rules.errors import InputError
 from kappaguard.rules.files import write
 from kappaguard.training.configuration import Configuration
+from kappaguard.training.picture import as_table, drawn
 from kappaguard.training.strict import dumps
 
 MOST_RUNS = 100_000
@@ -114,9 +115,28 @@ class Folder:
         write(self.path / "log.jsonl", "".join(dumps(row) + "\n" for row in kept))
 
     def finish(self, result: dict[str, Any]) -> None:
-        """Write down what came out."""
-        write(self.path / "result.json", dumps(result, indent=2) + "\n")
+        """Write down what came out, and draw it."""
         self.close()
+        self.draw()
+        write(self.path / "result.json", dumps(result, indent=2) + "\n")
+
+    def draw(self) -> None:
+        """Accuracy, loss and ratio of the steps so far: run.csv and run.svg."""
+        rows = self.rows()
+        write(self.path / "run.csv", as_table(rows))
+        write(self.path / "run.svg", drawn(rows, self.path.name))
+
+    def finished(self) -> dict[str, Any] | None:
+        """What came out, if the run has come to its end; it is left as it is then."""
+        try:
+            values = json.loads((self.path / "result.json").read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, RecursionError):
+            raise InputError(f"{self.path}/result.json is damaged; remove it to go on from the checkpoint") from None
+        if not isinstance(values, dict) or not isinstance(values.get("status"), str):
+            raise InputError(f"{self.path}/result.json is damaged; remove it to go on from the checkpoint")
+        return values
 
     def close(self) -> None:
         """Close the log."""

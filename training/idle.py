@@ -9,7 +9,7 @@ from kappaguard.training.configuration import Configuration
 from kappaguard.training.slack import is_slack
 
 OF_QUADRATICS = ("dimension", "smoothness", "condition", "heterogeneity", "sigma", "distance")
-OF_DATA = ("dataset", "data_dir", "samples", "batch", "l2", "split", "alpha")
+OF_DATA = ("dataset", "data_dir", "samples", "batch", "l2", "split", "alpha", "screen")
 
 
 def refuse_idle(asked: Iterable[str], configuration: Configuration) -> None:
@@ -31,14 +31,16 @@ def why_idle(name: str, given: Configuration) -> str | None:
         return "Algorithm 1 (gd) has exact gradients and no momentum"
     if name in ("learning_rate", "momentum") and theorem:
         return "the schedule theorem has step sizes and a momentum of its own"
-    if name == "alpha" and given.split != "dirichlet":
-        return f"it is of the split dirichlet, and the split is {given.split}"
+    if name == "alpha" and not given.split.startswith("dirichlet"):
+        return f"it is of the Dirichlet splits, and the split is {given.split}"
     if name == "attack" and given.attack != "none" and given.f == 0:
         return "with f = 0 there are no Byzantine workers"
     if name == "attack" and given.attack != "none" and is_slack(given.rule):
         return f"the rule {given.rule} is an adversary itself"
     if name == "measure_every" and given.measure == "none":
         return "measure is none"
+    if name == "screen" and given.evaluate_every == 0:
+        return "nothing is tested"
     if name == "data_dir" and given.dataset == "digits":
         return "digits come with scikit-learn"
     if name == "kappa" and not (theorem or given.measure == "full" or is_slack(given.rule)):

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from kappaguard.search.attacks.base import Total, whole
 from kappaguard.training.data.split import Shards
+from kappaguard.training.messages import clipped_sum
 from kappaguard.training.models.elementwise import Dropout
 from kappaguard.training.models.layer import Pass
 from kappaguard.training.models.linear import Linear
@@ -61,6 +62,8 @@ class Learning(Problem):
         self._hosted = range(self.honest + self.flippers)
         self._total: Total = whole
         self._ahead: tuple[int, Tensor, Tensor] | None = None
+        self._few: tuple[Tensor, Tensor] | None = None
+        self._drawn: tuple[int, Tensor, Tensor] | None = None
         self._starts = np.concatenate([starts, np.zeros(self.flippers, dtype=np.int64)])
         self._sizes = np.concatenate([ends - starts, np.full(self.flippers, len(everything))])
         if not self.statistics:
@@ -80,6 +83,7 @@ class Learning(Problem):
 
         ahead, batch = self._ahead, self.batch
         images, labels = ahead[1:] if ahead is not None and ahead[0] == step else self._batches(step)
+        self._drawn = step, images, labels
 
         def work(begin: int, end: int) -> tuple[Tensor, Statistics]:
             own, samples = self._hosted[begin:end], slice(begin * batch, end * batch)
@@ -139,23 +143,9 @@ class Learning(Problem):
         seen = [self.network.statistics(theta) for _ in self._hosted]
 
         def work(begin: int, end: int) -> None:
-            with torch.no_grad():
-                scratch = torch.empty((1, self.dimension), dtype=theta.dtype, device=theta.device)
-                for place in range(begin, end):
-                    worker = place + shift
-                    own = self.samples_of(worker)
-                    out[place] = self.l2 * theta
-                    for start in range(0, len(own), CHUNK):
-                        part = own[start : start + CHUNK][None]
-                        unturned = np.zeros(part.shape, dtype=bool)
-                        images, labels = self.batch_of(part, unturned, int(worker < self.honest))
-                        numbers = uniform_numbers((self.seed, 2, 0), range(worker, worker + 1), self.images)
-                        run = Pass(1, uniform=numbers)
-                        loss = self.network.gradients(theta, images, labels, scratch, run)
-                        share = part.size / len(own)
-                        out[place] += share * scratch[0]
-                        losses[place] += share * loss[0]
-                        seen[place] = _mixed(seen[place], run.seen, part.size / (start + part.size))
+            for place in range(begin, end):
+                worker = place + shift
+                losses[place], seen[place] = self._whole(theta, worker, worker < self.honest, out[place])
 
         alike = not any(isinstance(layer, Dropout) for layer in self.network.layers)
         different = min(len(self._hosted), max(0, self.honest - shift) + 1) if alike else len(self._hosted)
@@ -165,6 +155,56 @@ class Learning(Problem):
         if learn:
             self._remember(seen)
         return losses + self.l2 / 2 * (theta * theta).sum()
+
+    def _whole(self, theta: Tensor, worker: int, clean: bool, out: Tensor) -> tuple[Tensor, Statistics]:
+        """Write the gradient on all of a worker's data, with flipped labels unless ``clean``; loss and statistics."""
+        import torch
+
+        own, seen = self.samples_of(worker), self.network.statistics(theta)
+        with torch.no_grad():
+            scratch = torch.empty((1, self.dimension), dtype=theta.dtype, device=theta.device)
+            total = torch.zeros((), dtype=theta.dtype, device=theta.device)
+            out.copy_(self.l2 * theta)
+            for start in range(0, len(own), CHUNK):
+                part = own[start : start + CHUNK][None]
+                images, labels = self.batch_of(part, np.zeros(part.shape, dtype=bool), int(clean))
+                numbers = uniform_numbers((self.seed, 2, 0), range(worker, worker + 1), self.images)
+                run = Pass(1, uniform=numbers)
+                loss = self.network.gradients(theta, images, labels, scratch, run)
+                share = part.size / len(own)
+                out += share * scratch[0]
+                total += share * loss[0]
+                seen = _mixed(seen, run.seen, part.size / (start + part.size))
+        return total, seen
+
+    def flipped(self, theta: Tensor, step: int | None, clip: float | None) -> Tensor:
+        """The honest workers' own samples, each label l as classes - 1 - l."""
+        import torch
+
+        own = range(max(0, min(self.honest, self._hosted.stop) - self._hosted.start))
+
+        def work(begin: int, end: int) -> Tensor:
+            rows = torch.empty((end - begin, self.dimension), dtype=theta.dtype, device=theta.device)
+            hosted = self._hosted[begin:end]
+            with torch.no_grad():
+                if step is None:
+                    for place, worker in enumerate(hosted):
+                        self._whole(theta, worker, False, rows[place])
+                else:
+                    assert self._drawn is not None
+                    assert self._drawn[0] == step
+                    images, labels = (each[begin * self.batch : end * self.batch] for each in self._drawn[1:])
+                    run = Pass(end - begin, uniform=uniform_numbers((self.seed, 2, step), hosted, self.images))
+                    self.network.gradients(theta, images, self.classes - 1 - labels, rows, run)
+                    rows += self.l2 * theta
+                return clipped_sum(rows, clip)
+
+        parts = over_ranges(len(own), work, theta.device.type) if own else []
+        total = torch.zeros_like(theta)
+        for part in parts:
+            total += part
+        whole: Tensor = self._total(total)
+        return whole / self.honest
 
     def noise(self, theta: Tensor) -> float:
         """From the gradients of single samples, see ``kappaguard.training.noise``."""
@@ -183,25 +223,38 @@ class Learning(Problem):
         start = self._starts[worker]
         return self._order[start : start + self._sizes[worker]]
 
-    def evaluate(self, theta: Tensor) -> Evaluation:
-        """On the test data, with running statistics and without dropout."""
+    def evaluate(self, theta: Tensor, samples: int = 0) -> Evaluation:
+        """On the test data, or on so many of them, evenly spread; with running statistics and without dropout."""
         import torch
 
-        count = len(self.test_labels)
+        tested, known = self._tests(samples)
+        count = len(known)
 
         def work(begin: int, end: int) -> tuple[int, float]:
             right, total = 0, 0.0
             with torch.no_grad():
                 for start in range(begin * CHUNK, min(end * CHUNK, count), CHUNK):
-                    labels = self.test_labels[start : start + CHUNK]
+                    labels = known[start : start + CHUNK]
                     run = Pass(1, training=False, running=self.statistics)
-                    scores = self.network.scores(theta, self.test_images[start : start + CHUNK], run)
+                    scores = self.network.scores(theta, tested[start : start + CHUNK], run)
                     right += int((scores.argmax(dim=1) == labels).sum())
                     total += float(torch.nn.functional.cross_entropy(scores, labels, reduction="sum"))
             return right, total
 
         parts = over_ranges(-(-count // CHUNK), work, theta.device.type)
         return Evaluation(sum(total for _, total in parts) / count, sum(right for right, _ in parts) / count)
+
+    def _tests(self, samples: int) -> tuple[Tensor, Tensor]:
+        """Images and labels of so many test samples, evenly spread over all of them; of all for 0."""
+        import torch
+
+        count = len(self.test_labels)
+        if not 0 < samples < count:
+            return self.test_images, self.test_labels
+        if self._few is None or len(self._few[1]) != samples:
+            where = torch.arange(samples, device=self.test_labels.device) * count // samples
+            self._few = self.test_images[where], self.test_labels[where]
+        return self._few
 
     def known(self) -> Known:
         """For logistic regression, see ``kappaguard.training.logistic``; nothing is known for deeper networks."""

@@ -12,16 +12,22 @@ if TYPE_CHECKING:
     import torch
     from torch import Tensor
 
+LEAST_LENGTH = 1e-30
+"""Nothing is divided by less."""
 WITHOUT_DOUBLE = ("mps",)
 """Devices without float64."""
 
 
-def send(messages: Tensor, gradients: Tensor, theta: Tensor, decay: float, beta: float, clip: float | None) -> float:
+def send(
+    messages: Tensor, gradients: Tensor, theta: Tensor, decay: float, beta: float, clip: float | None
+) -> float | Tensor:
     """m_i <- beta m_i + (1 - beta) g_i in place, g_i being clip(gradient + decay theta); sum ||m_i||^2.
 
-    It goes row by row, while a row is in the cache. A length whose square overflows is taken in the unit of the largest
-    entry: infinite, it would clip to zero.
+    On a CPU it goes row by row, while a row is in the cache; elsewhere all at once, and the sum stays on the device. A
+    length whose square overflows is taken in the unit of the largest entry: infinite, it would clip to zero.
     """
+    if messages.device.type != "cpu":
+        return _send_together(messages, gradients, theta, decay, beta, clip)
     done, square = native.send(messages, gradients, theta, decay, beta, clip)
     for own, gradient in zip(messages[done:], gradients[done:], strict=True):
         whole = gradient.add(theta, alpha=decay) if decay else gradient
@@ -35,6 +41,31 @@ def send(messages: Tensor, gradients: Tensor, theta: Tensor, decay: float, beta:
         own.mul_(beta).add_(whole, alpha=(1 - beta) * shrunk)
     rest = float(messages[done:].norm()) if done < len(messages) else 0.0
     return square + rest * rest
+
+
+def _send_together(
+    messages: Tensor, gradients: Tensor, theta: Tensor, decay: float, beta: float, clip: float | None
+) -> Tensor:
+    """The same for all rows at once, without waiting for a number."""
+    whole = gradients.add(theta, alpha=decay) if decay else gradients
+    messages.mul_(beta)
+    if clip is None:
+        messages.add_(whole, alpha=1 - beta)
+    else:
+        largest = whole.abs().amax(dim=1, keepdim=True).clamp(min=LEAST_LENGTH)
+        lengths = (whole / largest).norm(dim=1, keepdim=True) * largest
+        messages.addcmul_(whole, clip / lengths.clamp(min=clip), value=1 - beta)
+    length: Tensor = messages.norm()
+    return length * length
+
+
+def clipped_sum(gradients: Tensor, clip: float | None) -> Tensor:
+    """The sum of the rows of (m, d), each scaled down to the length ``clip`` if it is longer."""
+    if clip is None:
+        return gradients.sum(dim=0)
+    lengths = gradients.norm(dim=1)
+    shares: Tensor = clip / lengths.clamp(min=clip)
+    return shares @ gradients
 
 
 class Diverged(Exception):

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kappaguard.rules.errors import InputError
 from kappaguard.search.attacks.base import Total
 
 if TYPE_CHECKING:
@@ -66,13 +67,20 @@ class Problem(ABC):
         With ``learn`` this is a step of training: running statistics move on, which a measurement leaves alone.
         """
 
+    def flipped(self, theta: Tensor, step: int | None, clip: float | None) -> Tensor:
+        """The mean over the honest workers of their gradients with flipped labels, each clipped.
+
+        On the batches of a step, whose stochastic gradients have been asked for; on all data if it is None.
+        """
+        raise InputError("this problem has no labels to flip")
+
     @abstractmethod
     def noise(self, theta: Tensor) -> float:
         """sigma^2 at theta: max_i (1/|D_i|) sum over D_i of ||grad l(theta, z) - grad L_i(theta)||^2."""
 
     @abstractmethod
-    def evaluate(self, theta: Tensor) -> Evaluation:
-        """Loss and accuracy on the test data, or the loss L_H where there is none."""
+    def evaluate(self, theta: Tensor, samples: int = 0) -> Evaluation:
+        """Loss and accuracy on the test data, or so many samples of it; the loss L_H where there is none."""
 
     @abstractmethod
     def known(self) -> Known:

@@ -90,7 +90,7 @@ class Quadratic(Problem):
         """sigma^2, everywhere."""
         return self.sigma**2
 
-    def evaluate(self, theta: Tensor) -> Evaluation:
+    def evaluate(self, theta: Tensor, samples: int = 0) -> Evaluation:
         """L_H, which is 1/2 theta^T A theta."""
         curvature, _ = self._constants()
         return Evaluation(float((curvature * theta * theta).sum() / 2))

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Protocol
+
+import numpy as np
 
 from kappaguard.rules.errors import InputError, RuleFault
 from kappaguard.training.algorithm import Settings, State, Training
@@ -14,10 +16,13 @@ from kappaguard.training.checkpoint import restore, save
 from kappaguard.training.configuration import Configuration
 from kappaguard.training.folder import Folder
 from kappaguard.training.interrupts import held_back
+from kappaguard.training.learning import Learning
 from kappaguard.training.messages import Diverged
 from kappaguard.training.problem import Known, Problem
 from kappaguard.training.sources.folder import keep_messages
 from kappaguard.training.strict import finite, largest
+from kappaguard.training.testing import due_tests, evaluated
+from kappaguard.training.version import code_hash
 
 SECONDS_BETWEEN_CHECKPOINTS = 30.0
 
@@ -51,6 +56,10 @@ class Result:
     smoothness: float | None = None
     """L and a lower bound on the infimum of L_H, if they are known and everything was measured."""
     infimum: float | None = None
+    images: int | None = None
+    """How many different training samples the honest workers have, if they have any."""
+    code: str = ""
+    """A hash of the sources that made it, see ``kappaguard.training.version``."""
     seconds: float = 0.0
     phases: dict[str, float] = field(default_factory=dict)
 
@@ -58,6 +67,12 @@ class Result:
         """Everything, as strict JSON can hold it."""
         values: dict[str, Any] = finite(asdict(self))
         return values
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> Result:
+        """What an earlier run wrote down; of an earlier version too, which knew less."""
+        known = {each.name for each in fields(cls)}
+        return cls(**{name: value for name, value in values.items() if name in known})
 
 
 def run(
@@ -94,9 +109,8 @@ def run(
                 tell(training.step())
                 if folder is not None and configuration.keep_messages and state.step % configuration.keep_messages == 0:
                     keep_messages(folder.path, state.step, state.messages, configuration.honest)
-                every = configuration.evaluate_every
-                if every and (state.step % every == 0 or state.step == configuration.steps):
-                    tell(evaluated(training))
+                for row in due_tests(training, configuration):
+                    tell(row)
                 whole = True
                 if time.perf_counter() - saved > SECONDS_BETWEEN_CHECKPOINTS:
                     store()
@@ -110,6 +124,9 @@ def run(
     except KeyboardInterrupt:
         if whole:
             store()
+        if folder is not None:
+            folder.close()
+            folder.draw()
         raise
     finally:
         if folder is not None:
@@ -137,12 +154,6 @@ def _begin(training: Training, folder: Folder) -> list[dict[str, Any]]:
     return folder.rows()
 
 
-def evaluated(training: Part) -> dict[str, Any]:
-    """A line of the log: how good the model is."""
-    found = training.problem.evaluate(training.state.theta)
-    return {"step": training.state.step, "test_loss": found.loss, "accuracy": found.accuracy}
-
-
 def result_of(training: Part, rows: list[dict[str, Any]], status: str, seconds: float) -> Result:
     """What came out, from the log and the last state."""
     tested = [row for row in rows if "test_loss" in row]
@@ -167,6 +178,13 @@ def result_of(training: Part, rows: list[dict[str, Any]], status: str, seconds: 
         max((row["slope"] for row in rows if "slope" in row), default=None),
         known.smoothness,
         known.infimum,
+        images_of(training.problem),
+        code_hash(),
         seconds,
         dict(training.seconds),
     )
+
+
+def images_of(problem: Problem) -> int | None:
+    """How many different samples the honest workers learn from."""
+    return len(np.unique(np.concatenate(problem.shards))) if isinstance(problem, Learning) else None

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from kappaguard.rules.base import Rule
 from kappaguard.rules.errors import InputError, RuleFault
-from kappaguard.rules.gm import GeometricMedian
+from kappaguard.rules.gm import GeometricMedian, is_minimiser
 from kappaguard.rules.names import rule as rule_named
 from kappaguard.rules.pipeline import Chain, Pipeline
 from kappaguard.rules.witness import Bound, Witness
@@ -114,7 +114,7 @@ def method_for(rule: Callable[[Any], Any]) -> Method:
         return "exact"
     steps = rule.steps if isinstance(rule, Pipeline) else ()
     last = rule.rule if isinstance(rule, Pipeline) else rule
-    return "enclosed" if isinstance(last, GeometricMedian) and Chain(steps).traits.rational else "float"
+    return "enclosed" if is_minimiser(last) and Chain(steps).traits.rational else "float"
 
 
 def evaluate(rule: Callable[[Any], Any], witness: Witness) -> tuple[Bound, Bound]:

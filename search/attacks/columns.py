@@ -81,10 +81,10 @@ class Columns:
         return squares
 
 
-def sample(honest: Array, mean: Array, direction: Array) -> Columns:
+def sample(honest: Array, mean: Array, direction: Array, size: int = SAMPLED) -> Columns:
     """The columns to look at."""
     d = honest.shape[1]
-    if d <= 2 * SAMPLED:
+    if d <= 2 * size:
         return Columns(
             to_numpy(honest) - to_numpy(mean), np.array(to_numpy(direction)), np.ones(d, dtype=np.float64), True
         )
@@ -93,9 +93,9 @@ def sample(honest: Array, mean: Array, direction: Array) -> Columns:
     total = float(np.sum(spread))
     chance = EVEN / d + (1 - EVEN) * (spread / total if total > 0 else 1 / d)
     edges = np.cumsum(chance)
-    picked = np.searchsorted(edges, (np.arange(SAMPLED) + 0.5) / SAMPLED * edges[-1]).clip(0, d - 1)
+    picked = np.searchsorted(edges, (np.arange(size) + 0.5) / size * edges[-1]).clip(0, d - 1)
     index, times = np.unique(picked, return_counts=True)
-    weights = times * edges[-1] / (SAMPLED * chance[index])
+    weights = times * edges[-1] / (size * chance[index])
     where = index if isinstance(honest, np.ndarray) else xp.asarray(index, device=device_of(honest))
     chosen = to_numpy(honest[:, where]) - to_numpy(mean[where])
     return Columns(np.ascontiguousarray(chosen), np.array(to_numpy(direction[where])), weights, False)

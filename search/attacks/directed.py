@@ -10,8 +10,9 @@ from typing import Any, ClassVar
 from kappaguard.rules.arrays import Array
 from kappaguard.rules.errors import InputError
 from kappaguard.search.attacks.base import Action, Aggregation, Attack, Total, mean_of, repeated, require_honest, whole
-from kappaguard.search.attacks.line import needs_origin, reduced_for, strongest
+from kappaguard.search.attacks.line import needs_origin, reduced_for, strongest, walked
 from kappaguard.search.attacks.reduced import Sight, in_one_pass
+from kappaguard.search.attacks.walk import GRID, LINE16, SEARCHES
 
 
 @dataclass(frozen=True)
@@ -24,10 +25,13 @@ class Directed(Attack):
 
     Against the geometric median the error keeps growing with eta, ever more slowly: the search goes up to 50 standard
     deviations, and then looks at a million.
+
+    ``search="line16"`` is the search of the paper's authors instead, over sixteen values (``walk``): for their setting.
     """
 
     eta: float | None = None
     positive: bool = False
+    search: str = GRID
     deviation: ClassVar[bool | None] = None
     """True says that the direction is the standard deviation per coordinate, False that it is minus the mean.
 
@@ -39,6 +43,8 @@ class Directed(Attack):
             cls.deviation = None
 
     def __post_init__(self) -> None:
+        if self.search not in SEARCHES:
+            raise InputError(f"{self.name}: search is one of {', '.join(SEARCHES)}, got {self.search!r}")
         if self.eta is not None and not math.isfinite(self.eta):
             raise InputError(f"{self.name}: eta must be a finite number, got {self.eta!r}")
 
@@ -47,6 +53,8 @@ class Directed(Attack):
         """The name, with eta if it is fixed."""
         if self.eta is not None:
             return f"{self.name}(eta={self.eta:g})"
+        if self.search != GRID:
+            return f"{self.name}(search={self.search!r})"
         return f"{self.name}(positive=True)" if self.positive else self.name
 
     @property
@@ -69,7 +77,10 @@ class Directed(Attack):
         if rule is None:
             raise InputError(f"{self.name} needs the rule that it attacks, or a fixed eta")
         mean, direction, reduced = self._seen(honest, rule, total)
-        best = strongest(rule, honest, f, mean, direction, total, self.positive, reduced)
+        if self.search == LINE16:
+            best = walked(rule, honest, f, mean, direction, total, reduced)
+        else:
+            best = strongest(rule, honest, f, mean, direction, total, self.positive, reduced)
         vector = best.eta * direction
         vector += mean
         return Action(repeated(vector, f), eta=best.eta, error=best.error, beginning=reduced.beginning)

@@ -7,20 +7,25 @@ the vectors themselves.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
 from kappaguard.rules.arrays import Array, enter, in_double, namespace
 from kappaguard.rules.base import Rule
 from kappaguard.rules.cloud import Cloud
-from kappaguard.rules.gm import GeometricMedian
+from kappaguard.rules.gm import is_minimiser
 from kappaguard.search.attacks import columns
 from kappaguard.search.attacks.base import Aggregation, Total, whole
 from kappaguard.search.attacks.maximise import JUMPING, MOST, SMOOTH, Candidate, maximise
 from kappaguard.search.attacks.reduced import Reduced, ends_in_median, reduce
+from kappaguard.search.attacks.walk import LINE16, redrawn, walk
 
 CONFIRMED = 2
 """How many candidates of a sample are evaluated whole."""
+WALKED = 4 * columns.SAMPLED
+"""How many coordinates stand for all where nothing is evaluated whole."""
 LEVEL = 50.0
 """From so many units on the geometric median hardly moves, and finding it takes other ways: vectors too far apart."""
 FARTHEST = 1e6
@@ -42,20 +47,9 @@ def strongest(
     if not np.any(reduced.direction):
         return Candidate(0.0, error_at(rule, honest, f, mean, direction, 0.0) if total is whole else 0.0)
     if isinstance(rule, Rule) and rule.traits.rotates:
-        known: Rule = rule
-        level = ends_in_median(known)
-        reach = LEVEL if level else MOST
-        # the geometric median of vectors that move continuously does so too; whatever selects jumps
-        effort = SMOOTH if isinstance(known, GeometricMedian) else JUMPING
-
-        def exactly(etas: NDArray[np.float64]) -> NDArray[np.float64]:
-            return reduced.errors(known, etas, f)
-
-        # so many units, or so many times the direction if that is more
-        far = max(1.0, reduced.unit) * FARTHEST if level else 0.0
-        return maximise(exactly, reduced.unit, reach=reach, positive=positive, effort=effort, far=far)[0]
+        return strongest_of(rule, f, reduced, positive)
     if isinstance(rule, Rule) and columns.applies(rule):
-        known = rule
+        known: Rule = rule
         seen = columns.sample(honest, mean, direction)
         sampled = bool(total(np.array([0.0 if seen.whole else 1.0]))[0])
 
@@ -73,6 +67,69 @@ def strongest(
         return np.array([error_at(rule, honest, f, mean, direction, float(eta), total) for eta in etas])
 
     return maximise(directly, reduced.unit, positive=positive)[0]
+
+
+def candidates(
+    rule: Rule, f: int, reduced: Reduced, seen: columns.Columns | None, positive: bool, search: str
+) -> list[Candidate]:
+    """The most promising eta, of which the best is to be found on all coordinates, where nothing else can be looked at.
+
+    That is one for a rule that commutes with rotations; ``seen`` are columns for a coordinate-wise one.
+    """
+    if not np.any(reduced.direction):
+        return [Candidate(0.0, 0.0)]
+
+    def error(eta: float, number: int) -> float:
+        return float(_errors(redrawn(rule, number), np.array([eta]), f, reduced, seen)[0])
+
+    if search == LINE16:
+        return [walk(error)]
+    if not rule.traits.rotates:
+        return maximise(lambda etas: _errors(rule, etas, f, reduced, seen), reduced.unit, CONFIRMED, positive=positive)
+    return [strongest_of(rule, f, reduced, positive)]
+
+
+def _errors(
+    rule: Aggregation, etas: NDArray[np.float64], f: int, reduced: Reduced, seen: columns.Columns | None
+) -> NDArray[np.float64]:
+    assert isinstance(rule, Rule)
+    if seen is None:
+        return reduced.errors(rule, etas, f)
+    return np.sqrt(seen.squares(rule, etas, f, reduced))
+
+
+def strongest_of(known: Rule, f: int, reduced: Reduced, positive: bool) -> Candidate:
+    """The best eta against a rule that commutes with rotations."""
+    level = ends_in_median(known)
+    reach = LEVEL if level else MOST
+    # the geometric median of vectors that move continuously does so too; whatever selects jumps
+    effort = SMOOTH if is_minimiser(known) else JUMPING
+
+    def exactly(etas: NDArray[np.float64]) -> NDArray[np.float64]:
+        return reduced.errors(known, etas, f)
+
+    # so many units, or so many times the direction if that is more
+    far = max(1.0, reduced.unit) * FARTHEST if level else 0.0
+    return maximise(exactly, reduced.unit, reach=reach, positive=positive, effort=effort, far=far)[0]
+
+
+def walked(
+    rule: Aggregation, honest: Array, f: int, mean: Array, direction: Array, total: Total, reduced: Reduced
+) -> Candidate:
+    """What sixteen values of eta find, see ``kappaguard.search.attacks.walk``."""
+    seen = None
+    if isinstance(rule, Rule) and not rule.traits.rotates and columns.applies(rule):
+        seen = columns.sample(honest, mean, direction, WALKED)
+
+    def error(eta: float, number: int) -> float:
+        drawn, at = redrawn(rule, number), np.array([eta])
+        if isinstance(drawn, Rule) and drawn.traits.rotates:
+            return float(reduced.errors(drawn, at, f)[0])
+        if seen is not None and isinstance(drawn, Rule):
+            return math.sqrt(float(total(seen.squares(drawn, at, f, reduced))[0]))
+        return error_at(drawn, honest, f, mean, direction, eta, total)
+
+    return walk(error)
 
 
 def reduced_for(rule: Aggregation, honest: Array, mean: Array, direction: Array, total: Total = whole) -> Reduced:

@@ -35,15 +35,21 @@ class Mimic(Attack):
 
     from a random unit vector z (of ``seed``) and mu = the first mean. Copied is the worker with the largest
     |sum over the steps so far of <z, x_i - mean>|; after the warm-up it stays the same one for ever.
+
+    With ``rechoose``, as in the code of the paper's authors, the first worker is copied during the warm-up and
+    afterwards, anew in every step, the worker with the largest |<z, x_i>|.
     """
 
     warmup: int = 100
     seed: int = 0
+    rechoose: bool = False
     name: ClassVar[str] = "mimic"
 
     def __post_init__(self) -> None:
         require_count(self.warmup, 1, "mimic: warmup")
         require_count(self.seed, 0, "mimic: seed")
+        if not isinstance(self.rechoose, bool):
+            raise InputError(f"mimic: rechoose is True or False, got {self.rechoose!r}")
 
     def act(
         self, honest: Array, f: int, rule: Aggregation | None = None, memory: Any = None, total: Total = whole
@@ -53,9 +59,14 @@ class Mimic(Attack):
         seen = self._first(honest, total) if memory is None else memory
         if not isinstance(seen, Memory) or seen.projections.shape[0] != honest.shape[0]:
             raise InputError("mimic: the memory is of another run")
-        if seen.steps < self.warmup:
+        learning = seen.steps < self.warmup
+        if learning:
             seen = self._learn(honest, seen, total)
-        chosen = int(namespace(honest).argmax(abs(seen.projections)))
+        xp = namespace(honest)
+        if not self.rechoose:
+            chosen = int(xp.argmax(abs(seen.projections)))
+        else:
+            chosen = 0 if learning else int(xp.argmax(abs(total(xp.matmul(honest, seen.direction)))))
         return Action(repeated(honest[chosen], f), seen)
 
     def _first(self, honest: Array, total: Total) -> Memory:

@@ -19,11 +19,13 @@ from kappaguard.rules.arrays import Array, enter, namespace, to_numpy
 from kappaguard.rules.base import Rule
 from kappaguard.rules.cloud import Cloud
 from kappaguard.rules.distances import SAFE_LEAST, SAFE_MOST, Beginning, squared_distances
-from kappaguard.rules.gm import GeometricMedian
+from kappaguard.rules.gm import is_minimiser
 from kappaguard.rules.pipeline import Chain, Pipeline
 from kappaguard.search.attacks.base import Total, whole
 
 NEGLIGIBLE = 1e-15
+ROUNDED = 1e-7
+"""The same for inner products of float32 that were added up in blocks."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,11 @@ class Reduced:
 
     def errors(self, rule: Rule, etas: NDArray[np.float64], f: int) -> NDArray[np.float64]:
         """||F(x) - mean|| for every eta, F being a rule that commutes with rotations."""
+        result: NDArray[np.float64] = np.linalg.norm(self.outputs(rule, etas, f), axis=-1)
+        return result
+
+    def outputs(self, rule: Rule, etas: NDArray[np.float64], f: int) -> NDArray[np.float64]:
+        """F(x) - mean in these coordinates, for every eta, (K, r)."""
         cloud = self.clouds(etas, f)
         if not rule.traits.translates:
             assert self.origin is not None
@@ -73,13 +80,12 @@ class Reduced:
             output = rule.rule.aggregate(_seen_by_pairs(Chain(rule.steps).transform(cloud)))
         else:
             output = rule.aggregate(cloud)
-        result: NDArray[np.float64] = np.linalg.norm(output, axis=-1)
-        return result
+        return np.asarray(output, dtype=np.float64)
 
 
 def ends_in_median(rule: Rule) -> bool:
     """Whether the rule is the geometric median, alone or at the end of a pipeline."""
-    return isinstance(rule.rule if isinstance(rule, Pipeline) else rule, GeometricMedian)
+    return is_minimiser(rule.rule if isinstance(rule, Pipeline) else rule)
 
 
 def _seen_by_pairs(cloud: Cloud) -> Cloud:
@@ -131,14 +137,30 @@ def reduce(honest: Array, mean: Array, direction: Array, total: Total = whole, o
     return _in_coordinates(gram, distances, Beginning(enter(mean)[0], gram[:m, :m]))
 
 
+def from_inner_products(gram: NDArray[np.float64], m: int) -> Reduced:
+    """From inner products about the mean of m honest vectors, the direction and the origin, rounded to float32.
+
+    What differs by less than that is equal.
+    """
+    squares = gram.diagonal()
+    sums = squares[:m, None] + squares[:m]
+    distances = sums - 2 * gram[:m, :m]
+    distances[distances < ROUNDED * sums] = 0.0
+    np.fill_diagonal(distances, 0.0)
+    return _in_coordinates(gram, distances, None, ROUNDED)
+
+
 def _in_coordinates(
-    gram: NDArray[np.float64], distances: NDArray[np.float64], beginning: Beginning | None = None
+    gram: NDArray[np.float64],
+    distances: NDArray[np.float64],
+    beginning: Beginning | None = None,
+    negligible: float = NEGLIGIBLE,
 ) -> Reduced:
     """From the inner products of the honest vectors, the direction and perhaps the origin."""
     m = len(distances)
     scale = _scales(gram.diagonal(), m)
     values, vectors = np.linalg.eigh(gram / scale[:, None] / scale)
-    kept = values > NEGLIGIBLE * max(float(values[-1]), 0.0)
+    kept = values > negligible * max(float(values[-1]), 0.0)
     if not np.any(kept):
         kept[-1] = True
     coordinates = scale[:, None] * vectors[:, kept] * np.sqrt(np.maximum(values[kept], 0.0))

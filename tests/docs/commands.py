@@ -21,7 +21,9 @@ SHORTER = {
     r"^(kappaguard verify --only theorem-1)$": r"\1 --quick",
     r"^(kappaguard check .* -f \d+)( --claim \S+)?$": r"\1\2 --evaluations 400",
     r"^(kappaguard train)( --device auto)?$": r"\1\2 --steps 3",
-    r"^(kappaguard train) --preset mnist(.*)$": r"\1 --preset digits\2 --steps 3",
+    r"^(kappaguard train) --preset mnist(?:-authors)?( .*?)?( --steps \d+)?(?: --device cuda)?( --json)?$": (
+        r"\1 --preset digits\2 --steps 3\4"
+    ),
     r"(--resume \.kappaguard/runs)/mnist": r"\1/digits",
     r"^kappaguard reproduce (theorem[12])\b.*$": r"kappaguard reproduce \1 --steps 3 --rule cwtm --attack sf",
 }
@@ -33,6 +35,7 @@ LONG = {
     r"kappaguard (estimate|train --preset) .*(mnist:|cifar-10.*foe)": "needs the data: elsewhere on digits",
     r"kappaguard stress": "half a minute at the least: tests/reports/test_dossier.py runs a short one",
     r"kappaguard reproduce (?!theorem|rates)": "needs MNIST, and hours: tests/training/ runs small ones",
+    r"kappaguard report .*--witnesses": "minutes: tests/training/test_witnessed.py measures fewer and shows them",
     r"kappaguard (reproduce |.*--)rates": "minutes: tests/reports/test_rates.py measures fewer and shows them",
     r"torchrun": "tests/training/ runs it with two ranks",
 }

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 
-from kappaguard.rules import native
+from kappaguard.rules import distances, native
 from kappaguard.rules.distances import Beginning, pairs_beginning_with
 from kappaguard.rules.names import parse
 
@@ -90,3 +91,31 @@ def test_where_digits_would_be_lost_all_pairs_are_formed(kind):
         return
     f = 0 if kind == "nothing more" else F
     np.testing.assert_array_equal(parse("krum", f=f).knowing(x, beginning), parse("krum", f=f)(x))
+
+
+def test_equal_vectors_do_not_make_all_pairs_be_formed(monkeypatch):
+    """Byzantine vectors are mostly equal: only their own pairs lose digits, and only those are formed again."""
+    monkeypatch.setattr(distances, "BLOCK_ENTRIES", 1 << 10)
+    generator = np.random.default_rng(0)
+    x = generator.normal(size=(9, 400)) + 50
+    x[6:] = x[6]
+    x[2] = x[1] + 1e-9 * generator.normal(size=400)
+    expected = np.sum((x[:, None] - x[None]) ** 2, axis=-1)
+    monkeypatch.setattr(distances, "_from_differences", lambda *_: pytest.fail("all pairs"))
+    for given in (x, torch.from_numpy(x)):
+        found = np.asarray(distances._plain(given))
+        np.testing.assert_allclose(found, expected, rtol=1e-9)
+        assert found[6, 7] == found[8, 6] == 0
+    batch = np.stack([x, x[::-1]])
+    np.testing.assert_allclose(distances._plain(batch), np.stack([expected, expected[::-1, ::-1]]), rtol=1e-9)
+
+
+def test_many_equal_vectors_and_infinite_ones_are_formed_from_differences():
+    x = np.ones((6, 400_000))
+    x[5] += 1
+    assert distances._plain(x)[0].tolist() == [0, 0, 0, 0, 0, 400_000]
+    y = np.random.default_rng(1).normal(size=(5, 500_000))
+    y[3, 7] = np.inf
+    found = distances.squared_distances(torch.from_numpy(y))
+    assert bool(torch.isinf(found[3, :3]).all())
+    assert bool(torch.isfinite(found[:3, :3]).all())

@@ -7,8 +7,10 @@ operations with CPU tensors (other than single numbers), and NumPy.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -48,6 +50,64 @@ class Elsewhere(torch.Tensor):
         return perform(func, args, kwargs or {})
 
 
+VIEWS = (
+    *("view", "_unsafe_view", "expand", "slice", "select", "transpose", "permute", "t", "as_strided", "unsqueeze"),
+    *("squeeze", "split", "split_with_sizes", "unfold", "alias", "detach", "lift_fresh", "unbind", "diagonal"),
+    *("empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided"),
+)
+"""Operations that a GPU does nothing for."""
+WAITS = ("_local_scalar_dense", "nonzero", "masked_select", "equal", "is_nonzero")
+"""Operations whose result the CPU waits for, as it does for copies to itself."""
+
+
+@dataclass
+class Tally:
+    """What a GPU would have been asked for: kernels, and results that the CPU waited for; the largest tensors."""
+
+    launches: int = 0
+    waits: int = 0
+    largest: int = 0
+    largest_double: int = 0
+    names: list[str] = field(default_factory=list)
+
+
+class Counting(threading.local):
+    """Tallies of this thread: another one has another device."""
+
+    def __init__(self) -> None:
+        self.tallies: list[Tally] = []
+
+
+COUNTING = Counting()
+
+
+def tally(func: Any, result: Any, moved: bool) -> None:
+    """Count an operation on the pretended device; ``moved`` says that its result is on the CPU."""
+    name = func.overloadpacket.__name__
+    made = [each for each in tree_flatten(result)[0] if isinstance(each, torch.Tensor)]
+    for each in COUNTING.tallies:
+        if name in WAITS or moved:
+            each.waits += 1
+            each.names.append(f"wait:{name}")
+        if name not in VIEWS:
+            each.launches += 1
+            each.names.append(name)
+            each.largest = max([each.largest, *(tensor.numel() for tensor in made)])
+            double = [tensor.numel() for tensor in made if tensor.dtype == torch.float64]
+            each.largest_double = max([each.largest_double, *double])
+
+
+@contextmanager
+def counted() -> Iterator[Tally]:
+    """What the pretended device is asked for meanwhile."""
+    own = Tally()
+    COUNTING.tallies.append(own)
+    try:
+        yield own
+    finally:
+        COUNTING.tallies.remove(own)
+
+
 class Pretend(TorchDispatchMode):
     """While active, what is asked for on the pretended device is made there."""
 
@@ -75,6 +135,9 @@ def perform(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         target = isinstance(args[0], Elsewhere)
     else:
         target = bool(there)
+    if there or target:
+        moved = bool(there) and not target and moves
+        tally(func, result, moved)
     if not target:
         return result
     for each in tree_flatten(result)[0]:

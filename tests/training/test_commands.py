@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
+import re
 import signal
 import sqlite3
 import subprocess
 import sys
 import time
+from pathlib import Path
+from types import ModuleType
+from xml.etree import ElementTree
 
 import pytest
 import torch
 
 from kappaguard.cli import main
+from kappaguard.training.build import build
+from kappaguard.training.configuration import Configuration
 from kappaguard.training.reproduce.experiments import EXPERIMENTS, cells_of
 from kappaguard.training.reproduce.ledger import Ledger
 from kappaguard.training.reproduce.paper import ATTACKS, TABLE_2, paper_number
@@ -37,15 +44,82 @@ def test_a_run_is_stored_with_its_resolved_configuration(tmp_path, capsys):
     assert (folder / "split.svg").read_text().startswith("<svg")
 
 
-def test_a_second_run_gets_its_own_folder_and_a_finished_one_can_be_resumed(tmp_path, capsys):
+def test_a_second_run_gets_its_own_folder_and_a_finished_one_is_left_as_it_is(tmp_path, capsys):
     assert main([*QUICK, "--out", str(tmp_path)]) == 0
     assert main([*QUICK, "--out", str(tmp_path)]) == 0
     one, two = sorted(tmp_path.iterdir())
     assert (one / "log.jsonl").read_text() == (two / "log.jsonl").read_text()
     capsys.readouterr()
+    before = {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in one.iterdir()}
     assert main(["train", "--resume", str(one)]) == 0
-    assert "finished after 6 steps" in capsys.readouterr().out
-    assert (one / "log.jsonl").read_text() == (two / "log.jsonl").read_text()
+    printed = capsys.readouterr()
+    assert "finished after 6 steps" in printed.out
+    assert "nothing is run again" in printed.err
+    assert main(["train", "--resume", str(one), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["steps"] == 6
+    assert {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in one.iterdir()} == before
+    (one / "result.json").write_text("[]")
+    assert main(["train", "--resume", str(one)]) == 2
+    assert "result.json is damaged" in capsys.readouterr().err
+
+
+def test_a_run_leaves_a_picture_and_a_table_of_its_steps(tmp_path):
+    assert main([*QUICK, "--out", str(tmp_path)]) == 0
+    (folder,) = tmp_path.iterdir()
+    rows = [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
+    table = list(csv.DictReader((folder / "run.csv").read_text().splitlines()))
+    assert [int(line["step"]) for line in table] == sorted({row["step"] for row in rows})
+    for name in ("accuracy", "test_loss", "batch_loss", "kappa_hat"):
+        logged = {row["step"]: row[name] for row in rows if row.get(name) is not None}
+        assert logged
+        assert {int(line["step"]): float(line[name]) for line in table if line[name]} == pytest.approx(logged)
+    picture = ElementTree.fromstring((folder / "run.svg").read_text())
+    lines = [each for each in picture.iter() if each.tag.endswith("polyline")]
+    assert len(lines) == 4
+    result = json.loads((folder / "result.json").read_text())
+    assert result["images"] == len(build(Configuration()).problem.images)
+    assert re.fullmatch("[0-9a-f]{12}", result["code"])
+
+
+def test_progress_is_told_in_lines_where_there_is_no_terminal(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("kappaguard.cli.progress.EVERY", 0.0)
+    assert main([*QUICK, "--out", str(tmp_path)]) == 0
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0].startswith("step 1 of 6, ")
+    assert "loss" in lines[0]
+    assert "accuracy" in lines[-1]
+    monkeypatch.setattr("kappaguard.cli.progress.EVERY", 3600.0)
+    assert main([*QUICK, "--out", str(tmp_path)]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_tensorboard_gets_every_number_of_the_log(tmp_path, monkeypatch, capsys):
+    written = []
+
+    class SummaryWriter:
+        def __init__(self, folder):
+            Path(folder).mkdir()
+
+        def add_scalar(self, name, value, step):
+            written.append((name, step, value))
+
+        def close(self):
+            written.append("closed")
+
+    module = ModuleType("torch.utils.tensorboard")
+    module.SummaryWriter = SummaryWriter
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", module)
+    assert main([*QUICK, "--tensorboard", "--out", str(tmp_path)]) == 0
+    (folder,) = tmp_path.iterdir()
+    rows = [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
+    expected = [(name, row["step"], value) for row in rows for name, value in row.items() if name != "step"]
+    assert written == [*expected, "closed"]
+    assert (folder / "tensorboard").is_dir()
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
+    capsys.readouterr()
+    assert main([*QUICK, "--tensorboard", "--out", str(tmp_path / "other")]) == 2
+    assert "pip install 'kappaguard[tensorboard]'" in capsys.readouterr().err
+    assert not (tmp_path / "other").exists()
 
 
 def test_the_theorem_presets_record_what_the_theorems_speak_of(tmp_path):
@@ -226,7 +300,9 @@ def test_processes_give_the_same_as_one(tmp_path):
 def test_the_table_shows_our_number_beside_the_papers():
     cells = cells_of("table2", 2, ["nnm+krum"], ["foe"])
     results = [{"best_accuracy": value, "largest_kappa_hat": 0.5, "steps": 800} for value in (0.70, 0.72)]
-    ((rule, attack, ours, paper, difference, ratio, steps, seeds),) = table(zip(cells, results, strict=True))
+    ((rule, attack, ours, paper, difference, errors, ratio, steps, seeds),) = table(zip(cells, results, strict=True))
+    # (71 - 70.07)/sqrt(2/2 + 4.39^2/5)
+    assert errors == "+0.4"
     assert (rule, attack, ours, paper) == ("nnm+krum", "foe", "71.00 ± 1.41", "70.07 ± 4.39")
     assert (difference, ratio, steps, seeds) == ("+0.93", "0.5", "800", "2")
 

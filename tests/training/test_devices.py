@@ -25,6 +25,9 @@ CASES = [
     {"rule": "meamed", "attack": "sf", "algorithm": "gd"},
     {"rule": "bucketing(s=1)+mda", "attack": "none"},
     {"rule": "cwtm", "attack": "sf", "model": "quadratic"},
+    {"rule": "nnm+gm(steps=3, nu=0.1)", "attack": "foe(search='line16')"},
+    {"rule": "krum", "attack": "lf(mean=True)"},
+    {"rule": "cwtm", "attack": "mimic(rechoose=True, warmup=1)"},
 ]
 
 

@@ -52,6 +52,11 @@ CASES = [
     {"rule": "cwtm", "attack": "lf", "measure": "full", "algorithm": "gd", "clip": None},
     {"rule": "cwtm", "attack": "sf", "measure": "none"},
     {"rule": "monna", "attack": "sf"},
+    {"rule": "nnm+gm(steps=3, nu=0.1)", "attack": "foe(search='line16')", "split": "dirichlet-workers"},
+    {"rule": "bucketing+cwtm", "attack": "alie(search='line16')"},
+    {"rule": "cwtm", "attack": "lf(mean=True)"},
+    {"rule": "krum", "attack": "lf(mean=True)", "algorithm": "gd"},
+    {"rule": "bucketing+krum", "attack": "mimic(rechoose=True, warmup=2)"},
 ]
 
 

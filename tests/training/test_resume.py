@@ -131,6 +131,7 @@ def test_a_log_without_steps_is_refused_in_one_line(tmp_path, capsys):
     run(build(SMALL), SMALL, folder)
     with (folder.path / "log.jsonl").open("a") as log:
         log.write('{"accuracy": 1.0}\n')
+    (folder.path / "result.json").unlink()
     assert main(["train", "--resume", str(folder.path)]) == 2
     complaint = capsys.readouterr().err
     assert complaint.count("\n") == 1
@@ -186,6 +187,7 @@ def test_a_run_of_two_processes_goes_on_only_with_two(tmp_path, capsys):
     assert all("slope" in row for row in after[1:])
     folder = tmp_path / "small-1"
     log = (folder / "log.jsonl").read_text()
+    (folder / "result.json").unlink()
     assert main(["train", "--resume", str(folder)]) == 2
     assert "was run with 2 processes; resume with as many" in capsys.readouterr().err
     assert (folder / "log.jsonl").read_text() == log

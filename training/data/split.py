@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 from kappaguard.rules.checks import require_positive
 from kappaguard.rules.errors import InputError
 
-SPLITS = ("dirichlet", "iid", "extreme")
+SPLITS = ("dirichlet", "dirichlet-workers", "iid", "extreme")
 
 Shards = list[NDArray[np.int64]]
 
 
 def split(kind: str, labels: NDArray[np.int64], workers: int, alpha: float, seed: int) -> Shards:
-    """The indices of every worker's data, each sample belonging to exactly one."""
+    """The indices of every worker's data; each sample belongs to exactly one, except with ``dirichlet-workers``."""
     if workers < 1 or len(labels) < workers:
         raise InputError(f"{len(labels)} samples cannot be split over {workers} workers")
     generator = np.random.default_rng((seed, 0))
@@ -22,6 +22,9 @@ def split(kind: str, labels: NDArray[np.int64], workers: int, alpha: float, seed
         case "dirichlet":
             require_positive(alpha, "alpha")
             shards = _dirichlet(labels, workers, alpha, generator)
+        case "dirichlet-workers":
+            require_positive(alpha, "alpha")
+            shards = _dirichlet_workers(labels, workers, alpha, generator)
         case "iid":
             shards = [part.astype(np.int64) for part in np.array_split(generator.permutation(len(labels)), workers)]
         case "extreme":
@@ -32,7 +35,10 @@ def split(kind: str, labels: NDArray[np.int64], workers: int, alpha: float, seed
 
 
 def _dirichlet(labels: NDArray[np.int64], workers: int, alpha: float, generator: np.random.Generator) -> Shards:
-    """Of every class, worker i gets a share p_i with p drawn from a Dirichlet distribution (Hsu et al. 2019)."""
+    """Of every class, worker i gets a share p_i, p drawn from a Dirichlet distribution over the workers.
+
+    Every sample is used once, and the sizes of the shards differ widely (Yurochkin et al. 2019 split so).
+    """
     shards: list[list[NDArray[np.int64]]] = [[] for _ in range(workers)]
     for label in np.unique(labels):
         members = generator.permutation(np.flatnonzero(labels == label))
@@ -44,6 +50,28 @@ def _dirichlet(labels: NDArray[np.int64], workers: int, alpha: float, generator:
         for own, part in zip(shards, np.split(members, cuts), strict=True):
             own.append(part)
     return [np.concatenate(own) for own in shards]
+
+
+def _dirichlet_workers(labels: NDArray[np.int64], workers: int, alpha: float, generator: np.random.Generator) -> Shards:
+    """Every worker draws its own shares q of the classes, and floor(q_c N/m) samples of class c, or all there are.
+
+    q is drawn from a Dirichlet distribution over the classes (Hsu et al. 2019 draw it per client), N/m being the number
+    of samples over that of workers, rounded down. A worker has a sample once; several workers may have the same one.
+    """
+    members = [np.flatnonzero(labels == label) for label in np.unique(labels)]
+    shards = []
+    for _ in range(workers):
+        shares = generator.dirichlet(np.full(len(members), alpha))
+        if not np.all(np.isfinite(shares)):
+            # a tiny alpha underflows: in the limit one class is all
+            shares = np.eye(len(members))[generator.integers(len(members))]
+        wanted = np.floor(shares * (len(labels) // workers)).astype(np.int64)
+        parts = [
+            generator.choice(own, min(int(count), len(own)), replace=False)
+            for own, count in zip(members, wanted, strict=True)
+        ]
+        shards.append(np.concatenate(parts).astype(np.int64))
+    return shards
 
 
 def _extreme(labels: NDArray[np.int64], workers: int, generator: np.random.Generator) -> Shards:

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kappaguard.rules.arrays import Array, enter
+from kappaguard.rules.arrays import Array, device_of, enter, namespace, to_numpy
 from kappaguard.rules.base import Rule
 from kappaguard.rules.cloud import SMALL, Cloud, Step, mixed_distances
 from kappaguard.rules.distances import squared_distances
 from kappaguard.rules.errors import InputError
-from kappaguard.rules.gm import GeometricMedian
+from kappaguard.rules.gm import is_minimiser
 from kappaguard.rules.lazy import lazy
 from kappaguard.rules.pipeline import Chain, Pipeline
 from kappaguard.rules.weiszfeld import median_weights
@@ -88,8 +88,11 @@ def aggregate(rule: Rule, shard: Array, total: Total) -> Array:
     last = rule
     if isinstance(rule, Pipeline):
         cloud, last = Chain(rule.steps).transform(cloud), rule.rule
-    if isinstance(last, GeometricMedian):
-        return back(cloud.combine(median_weights(Cloud(embedded(cloud.distances)))))
+    if is_minimiser(last):
+        weights = median_weights(Cloud(embedded(cloud.distances)))
+        if not isinstance(array, np.ndarray):
+            weights = namespace(array).asarray(weights, device=device_of(array))
+        return back(cloud.combine(weights))
     return back(last.aggregate(cloud))
 
 
@@ -99,7 +102,7 @@ def embedded(distances: Array) -> Array:
     Cholesky's factor of the inner products seen from the point with the smallest sum of distances, nearest points
     first: so the places of near points do not depend on far ones, whose squares would swamp them.
     """
-    pairs = np.asarray(distances)
+    pairs = to_numpy(distances)
     n = len(pairs)
     pivot = int(np.sqrt(pairs).sum(axis=1).argmin())
     squares = pairs[pivot]

@@ -16,23 +16,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Group:
-    """This process's number among all."""
+    """This process's number among all, and the device whose tensors they exchange: nccl takes no others."""
 
     rank: int
     size: int
+    device: str = "cpu"
 
     def total(self, partial: Array) -> Array:
-        """The sum over all processes, as the same kind of array."""
+        """The sum over all processes, as the same kind of array in the same place."""
         import torch
         from torch import distributed
 
         if isinstance(partial, np.ndarray):
-            tensor = torch.from_numpy(np.ascontiguousarray(partial)).clone()
+            tensor = torch.from_numpy(np.ascontiguousarray(partial)).clone().to(self.device)
             distributed.all_reduce(tensor)
-            return tensor.numpy()
-        tensor = partial.clone()
+            return tensor.cpu().numpy()
+        tensor = partial.clone().to(self.device)
         distributed.all_reduce(tensor)
-        return tensor
+        return tensor.to(partial.device)
 
     def part(self, count: int, rank: int | None = None) -> range:
         """The part of 0 .. count that belongs to a process: contiguous, as even as can be."""
@@ -64,6 +65,17 @@ class Group:
         distributed.all_gather(parts, padded)
         return torch.cat([part[: len(self.part(d, rank))] for rank, part in enumerate(parts)])
 
+    def gather_columns(self, table: Tensor, widest: int) -> Tensor:
+        """The columns of all processes side by side, each process's (k, s) filled up with zeros to the widest."""
+        import torch
+        from torch import distributed
+
+        padded = torch.zeros((len(table), widest), dtype=table.dtype, device=table.device)
+        padded[:, : table.shape[1]] = table
+        parts = [torch.empty_like(padded) for _ in range(self.size)]
+        distributed.all_gather(parts, padded)
+        return torch.cat(parts, dim=1)
+
     def agree(self, value: Any) -> Any:
         """The value of process 0."""
         from torch import distributed
@@ -85,12 +97,22 @@ def launched() -> int:
     return int(size) if complete and int(size) > 1 else 0
 
 
+def local_rank() -> int:
+    """This process's number among those of its machine, which torchrun says; 0 if it did not start any."""
+    number = os.environ.get("LOCAL_RANK", "")
+    return int(number) if launched() and number.isdecimal() else 0
+
+
 def join(device: str) -> Group:
-    """Meet the other processes: gloo on CPUs, nccl on GPUs."""
+    """Meet the other processes: gloo on CPUs, nccl on GPUs, each process with the GPU ``device`` to itself."""
+    import torch
     from torch import distributed
 
-    distributed.init_process_group("nccl" if device == "cuda" else "gloo")
-    return Group(distributed.get_rank(), distributed.get_world_size())
+    on_gpu = device.partition(":")[0] == "cuda"
+    if on_gpu:
+        torch.cuda.set_device(device)
+    distributed.init_process_group("nccl" if on_gpu else "gloo")
+    return Group(distributed.get_rank(), distributed.get_world_size(), device if on_gpu else "cpu")
 
 
 def leave() -> None:

@@ -19,7 +19,7 @@ def of_messages(honest: Tensor, mine: Tensor, length: float, group: Group) -> di
 
     mean = honest.mean(dim=0)
     sums = torch.stack([((mine - mean) ** 2).sum(), ((honest - mean) ** 2).sum() / len(honest)])
-    error, variance = group.total(on_server(sums).double()).tolist()
+    error, variance = group.total(on_server(sums).double()).cpu().tolist()
     return errors(error, variance, length**2, honest.dtype)
 
 
@@ -38,7 +38,7 @@ def of_gradients(
     mean = group.total(out[:own].sum(dim=0)) / m
     sent = group.total(messages[:own].sum(dim=0)) / m
     spread = ((out[:own] - mean) ** 2).sum()
-    loss, heterogeneity = (group.total(on_server(torch.stack([losses.sum(), spread])).double()) / m).tolist()
+    loss, heterogeneity = (group.total(on_server(torch.stack([losses.sum(), spread])).double()) / m).cpu().tolist()
     lengths = torch.zeros(problem.workers, dtype=theta.dtype, device=theta.device)
     lengths[hosted.start : hosted.stop] = out.norm(dim=1)
     record = {

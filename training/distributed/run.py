@@ -14,7 +14,8 @@ from kappaguard.training.distributed.training import DistributedTraining
 from kappaguard.training.folder import Folder
 from kappaguard.training.messages import Diverged
 from kappaguard.training.problem import Problem
-from kappaguard.training.run import Result, evaluated, result_of
+from kappaguard.training.run import Result, result_of
+from kappaguard.training.testing import due_tests, evaluated
 
 STEPS_BETWEEN_CHECKPOINTS = 25
 
@@ -36,7 +37,7 @@ def run_distributed(
     """
     if configuration.keep_messages:
         raise InputError("messages are kept by runs of one process: leave out --keep-messages, or torchrun")
-    group = join(device_named(configuration.device).type)
+    group = join(str(device_named(configuration.device)))
     try:
         training = DistributedTraining.of(*parts_of(configuration), group)
         folder = _folder(training, configuration, out, name, resume, created)
@@ -115,8 +116,8 @@ def _carry_on(training: DistributedTraining, configuration: Configuration, folde
         last = state.step == configuration.steps
         if first:
             folder.log(row)
-            if every and (state.step % every == 0 or last):
-                folder.log(evaluated(training))
+            for line in due_tests(training, configuration):
+                folder.log(line)
         training.elapsed = earlier + time.perf_counter() - begin
         if last or state.step % STEPS_BETWEEN_CHECKPOINTS == 0:
             training.save(folder.path)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,9 @@ import numpy as np
 from kappaguard.rules.base import Rule
 from kappaguard.rules.errors import InputError
 from kappaguard.search.attacks.base import Aggregation, Attack
+from kappaguard.search.attacks.directed import Directed
 from kappaguard.search.attacks.mimic import Memory, Mimic
+from kappaguard.training import device
 from kappaguard.training.algorithm import Settings, State, drawn_iterate
 from kappaguard.training.checkpoint import restore, save
 from kappaguard.training.distributed import measure
@@ -83,10 +86,13 @@ class DistributedTraining:
         settings, state, group, d = self.settings, self.state, self.group, self.problem.dimension
         state.step += 1
         t, theta, m = state.step, state.theta, settings.n - settings.f
-        self._squares: list[float] = []
+        self._squares: list[float | Tensor] = []
         losses = self._honest(t)
-        square = on_server(theta.new_zeros(())).double() + math.fsum(self._squares)
-        require_range(t, float(group.total(square)) ** 0.5, settings.n, theta.dtype)
+        if self._glances:
+            return self._after_one_glance(t, losses)
+        if not self._sees:
+            square = on_server(theta.new_zeros(())).double() + math.fsum(float(each) for each in self._squares)
+            require_range(t, float(group.total(square)) ** 0.5, settings.n, theta.dtype)
         shard = group.reshard(state.messages, self.problem.workers)
         record: dict[str, Any] = {"step": t}
         if settings.f and self.attack is not None:
@@ -97,21 +103,76 @@ class DistributedTraining:
             state.memory = action.memory
             shard = torch.cat([shard[:m], action.vectors.to(shard)])
             record |= {"eta": action.eta} if action.eta is not None else {}
+        elif settings.f and settings.flips:
+            wrong = self.problem.flipped(theta, None if settings.exact else t, settings.clip)
+            mine = wrong[slice_of(group.part(d))]
+            shard = torch.cat([shard[:m], mine.expand(settings.f, -1)])
         elif len(shard) < settings.n:
             silent = torch.zeros((settings.n - len(shard), shard.shape[1]), dtype=shard.dtype, device=shard.device)
             shard = torch.cat([shard, silent])
         drawn = require_shardable(reseeded(self.rule, settings.seed, 5, t))
-        mine = aggregate(drawn, shard, group.total).to(theta)
+        if self._sees:
+            facts = device.facts(self._squares, losses[: self._own].sum() / m)
+            glance = device.look(shard, None, drawn, facts, group.total, near=m)
+            square_sum, loss = glance.facts
+            require_range(t, square_sum**0.5, settings.n, theta.dtype)
+            mine = aggregate(drawn, shard, group.total).to(theta) if glance.far else device.aggregate(glance, drawn)
+        else:
+            mine = aggregate(drawn, shard, group.total).to(theta)
+            loss = float(group.total(on_server(losses[: self._own].sum()).double())) / m
         whole = group.gather(mine, d)
         length = length_of(whole)
+        record |= {"batch_loss": loss}
+        return self._descend(t, shard[:m], mine, whole, length, record)
+
+    @cached_property
+    def _own(self) -> int:
+        """How many honest workers this process hosts."""
+        hosted = self.group.part(self.problem.workers)
+        return max(0, min(self.problem.honest, hosted.stop) - hosted.start)
+
+    @cached_property
+    def _glances(self) -> bool:
+        """Whether a step can do with one look of the CPU at the device, see ``kappaguard.training.device``."""
+        return self._sees and self.settings.f > 0 and device.fits(self.attack, self.rule)
+
+    @cached_property
+    def _sees(self) -> bool:
+        """Whether one look is enough for the rule, whatever the attack is."""
+        return device.is_there(self.state.theta) and device.fits_rule(self.rule)
+
+    def _after_one_glance(self, t: int, losses: Tensor) -> dict[str, Any]:
+        """The same step where the CPU looks twice: at what decides, and at what came out."""
+        import torch
+
+        settings, state, group, d = self.settings, self.state, self.group, self.problem.dimension
+        m = settings.n - settings.f
+        attacked = require_shardable(reseeded(self.rule, settings.seed, 4, t))
+        server = require_shardable(reseeded(self.rule, settings.seed, 5, t))
+        shard = group.reshard(state.messages, self.problem.workers)
+        facts = device.facts(self._squares, losses[: self._own].sum() / m)
+        widest = max(device.sample_width(len(group.part(d, rank))) for rank in range(group.size))
+        glance = device.look(
+            shard[:m], self.attack, attacked, facts, group.total, lambda table: group.gather_columns(table, widest)
+        )
+        square, loss = glance.facts
+        require_range(t, square**0.5, settings.n, state.theta.dtype)
+        answer = device.answer(glance, self.attack, attacked, server, settings.f, group.total)
+        whole = group.gather(answer.aggregate, d)
+        length, eta = torch.stack([whole.norm(dtype=torch.float64), answer.eta]).cpu().tolist()
+        record = {"step": t} | ({"eta": eta} if isinstance(self.attack, Directed) else {}) | {"batch_loss": loss}
+        return self._descend(t, shard[:m], answer.aggregate, whole, length, record)
+
+    def _descend(
+        self, t: int, honest: Tensor, mine: Tensor, whole: Tensor, length: float, record: dict[str, Any]
+    ) -> dict[str, Any]:
+        """What is measured of a step, its output, and the descent."""
+        settings, state, group, theta = self.settings, self.state, self.group, self.state.theta
         if not np.isfinite(length):
             raise Diverged(t)
-        hosted = group.part(self.problem.workers)
-        own = max(0, min(m, hosted.stop) - hosted.start)
-        loss = float(group.total(on_server(losses[:own].sum()).double())) / m
-        record |= {"batch_loss": loss, "rate": settings.schedule(t)}
+        record |= {"rate": settings.schedule(t)}
         if due(settings.measure, settings.measure_every, t, settings.steps):
-            record |= measure.of_messages(shard[:m], mine, length, group)
+            record |= measure.of_messages(honest, mine, length, group)
             if settings.measure == "full":
                 record |= self._measured()
         if length < state.least if settings.exact else t - 1 == self.drawn:

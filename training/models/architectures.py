@@ -15,29 +15,31 @@ from kappaguard.training.models.linear import Linear
 from kappaguard.training.models.network import Network
 from kappaguard.training.models.normalisation import BatchNorm
 
-MODELS = ("cnn-mnist", "cnn-cifar", "logistic")
+MODELS = ("cnn-mnist", "cnn-mnist-20-50", "cnn-cifar", "logistic")
 
 
 def network(name: str, shape: Shape, classes: int) -> Network:
     """The network of that name for samples of that shape."""
     match name:
         case "cnn-mnist":
-            layers = _mnist(classes)
+            layers = _mnist(20, classes)
+        case "cnn-mnist-20-50":
+            layers = _mnist(50, classes)
         case "cnn-cifar":
             layers = _cifar(classes)
         case "logistic":
             layers = (Linear(classes),)
         case _:
             raise InputError(f"no model is called {name!r}; there are {', '.join(MODELS)} and quadratic")
-    least = {"cnn-mnist": 16, "cnn-cifar": 28}.get(name, 0)
+    least = {"cnn-mnist": 16, "cnn-mnist-20-50": 16, "cnn-cifar": 28}.get(name, 0)
     if least and (len(shape) != 3 or min(shape[1:]) < least or any(side % 4 for side in shape[1:])):
         raise InputError(f"{name} needs images of {least} x {least} or more, sides divisible by 4, got shape {shape}")
     return Network(layers, shape)
 
 
-def _mnist(classes: int) -> tuple[Layer, ...]:
-    """C(20)-R-M-C(20)-R-M-L(500)-R-L(10)-S."""
-    return (Block(20), Block(20), Linear(500), Rectifier(), Linear(classes))
+def _mnist(channels: int, classes: int) -> tuple[Layer, ...]:
+    """C(20)-R-M-C(channels)-R-M-L(500)-R-L(10)-S: the paper prints 20 channels, the authors' code has 50."""
+    return (Block(20), Block(channels), Linear(500), Rectifier(), Linear(classes))
 
 
 def _cifar(classes: int) -> tuple[Layer, ...]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from kappaguard.training.reproduce.experiments import Cell
 from kappaguard.training.reproduce.paper import paper_number_for
+from kappaguard.training.testing import model_step
 
 HEADINGS = ("rule", "attack", "seed", "step")
 
@@ -39,7 +40,7 @@ def curves(cells: Iterable[tuple[Cell, list[dict[str, Any]]]], quantity: str) ->
     for cell, rows in cells:
         given = cell.configuration
         curve = found.setdefault((given.rule, cell.attack), Curve(given.rule, cell.attack))
-        points = [(int(row["step"]), factor * row[quantity]) for row in rows if row.get(quantity) is not None]
+        points = [(model_step(row), factor * row[quantity]) for row in rows if row.get(quantity) is not None]
         curve.seeds[given.seed] = points
         curve.paper = paper_number_for(given) if quantity == "accuracy" else None
     return list(found.values())

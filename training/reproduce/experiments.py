@@ -11,12 +11,9 @@ from typing import Any
 
 from kappaguard.rules.errors import InputError
 from kappaguard.training.configuration import Configuration, preset
-from kappaguard.training.reproduce.catalogue import EXPERIMENTS, MARGIN, Experiment
+from kappaguard.training.reproduce.catalogue import EXPERIMENTS, Experiment
 
-AS_IN_THE_PAPER = {"alie": "alie(positive=True)", "foe": "foe(positive=True)"}
-"""The paper optimises over eta >= 0. Both signs reach a larger distance, which may be less damage, or more."""
-
-OTHERS = ("theorem2-regimes", "rates")
+OTHERS = ("theorem2-regimes", "rates", "witnesses")
 """What ``kappaguard reproduce`` knows besides, of which only summaries of runs are kept."""
 
 SEEDS = 1000
@@ -78,16 +75,29 @@ def cells_of(
     chosen_rules = _chosen(rules, experiment.rules, "rule", name)
     chosen_attacks = _chosen(attacks, experiment.attacks, "attack", name)
     horizons = (base.steps,) if "steps" in changes or not experiment.horizons else experiment.horizons
-    exactly = {} if experiment.quantity == MARGIN else AS_IN_THE_PAPER
+    spelled = dict(experiment.spelled)
     return [
         Cell(
-            name, base.with_values({"rule": rule, "attack": exactly.get(attack, attack), "seed": seed, "steps": steps})
+            name,
+            base.with_values(
+                {
+                    "rule": spelled_rule(rule, spelled),
+                    "attack": spelled.get(attack, attack),
+                    "seed": seed,
+                    "steps": steps,
+                }
+            ),
         )
         for seed in range(1, seeds + 1)
         for rule in chosen_rules
         for attack in chosen_attacks
         for steps in horizons
     ]
+
+
+def spelled_rule(rule: str, spelled: dict[str, str]) -> str:
+    """The name of a pipeline with its stages as an experiment spells them."""
+    return "+".join(spelled.get(stage, stage) for stage in rule.split("+"))
 
 
 def name_of(what: str, cells: list[Cell]) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from kappaguard.training.configuration import Configuration
 
 ATTACKS = ("alie", "foe", "lf", "sf", "mimic")
@@ -24,7 +26,8 @@ TABLE_2: dict[str, tuple[tuple[float, float], ...]] = {
 
 BASELINE = (98.03, 0.70)
 """D-SHB without faults, from the caption of Table 2."""
-SETTING = {"dataset": "mnist", "model": "cnn-mnist", "algorithm": "shb", "n": 17, "alpha": 0.1, "momentum": 0.9}
+SETTING = {"dataset": "mnist", "algorithm": "shb", "n": 17, "alpha": 0.1, "momentum": 0.9}
+MODELS, SPLITS = ("cnn-mnist", "cnn-mnist-20-50"), ("dirichlet", "dirichlet-workers")
 """What Table 2 is about, besides f = 4 (f = 0 for the baseline). The paper gives no numbers for its figures."""
 
 
@@ -37,8 +40,15 @@ def paper_number(rule: str, attack: str) -> tuple[float, float] | None:
 
 def paper_number_for(given: Configuration) -> tuple[float, float] | None:
     """The paper's number for a run, if the paper has one for that setting."""
-    if any(getattr(given, name) != value for name, value in SETTING.items()) or given.split != "dirichlet":
+    if any(getattr(given, name) != value for name, value in SETTING.items()):
+        return None
+    if given.split not in SPLITS or given.model not in MODELS:
         return None
     if (given.f, given.rule, given.attack) == (0, "average", "none"):
         return BASELINE
-    return paper_number(given.rule, given.attack.partition("(")[0]) if given.f == 4 else None
+    return paper_number(plain(given.rule), plain(given.attack)) if given.f == 4 else None
+
+
+def plain(name: str) -> str:
+    """The name of a rule or an attack without the parameters of its stages."""
+    return re.sub(r"\([^()]*\)", "", name)

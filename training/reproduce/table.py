@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Iterable
 from typing import Any
@@ -10,7 +11,11 @@ from kappaguard.training.reproduce.experiments import Cell
 from kappaguard.training.reproduce.paper import paper_number_for
 from kappaguard.training.strict import largest
 
-HEADINGS = ["rule", "attack", "ours %", "paper %", "difference", "kappa-hat (error²/variance)", "steps", "seeds"]
+HEADINGS = [
+    *("rule", "attack", "ours %", "paper %", "difference", "standard errors"),
+    *("kappa-hat (error²/variance)", "steps", "seeds"),
+]
+SEEDS_OF_THE_PAPER = 5
 
 Done = Iterable[tuple[Cell, dict[str, Any]]]
 
@@ -37,10 +42,27 @@ def _line(cell: Cell, results: list[dict[str, Any]]) -> list[str]:
         "" if mean is None else f"{mean:.2f}{spread}",
         "" if paper is None else f"{paper[0]:.2f} ± {paper[1]:.2f}",
         "" if paper is None or mean is None else f"{mean - paper[0]:+.2f}",
+        "" if paper is None or not best else f"{standard_errors(best, *paper):+.1f}",
         "" if ratio is None else f"{ratio:.3g}",
         ", ".join(map(str, steps)),
         str(len(results)),
     ]
+
+
+def standard_errors(ours: list[float], mean: float, deviation: float) -> float:
+    """By how many standard errors the mean of ours is off the paper's: sqrt(s^2/k + s_paper^2/5).
+
+    A single seed has no deviation of its own: the paper's stands for it.
+    """
+    own = statistics.stdev(ours) if len(ours) > 1 else deviation
+    error = math.sqrt(own**2 / len(ours) + deviation**2 / SEEDS_OF_THE_PAPER)
+    difference = statistics.fmean(ours) - mean
+    return difference / error if error > 0 else math.copysign(math.inf, difference)
+
+
+def made_by(done: Done) -> list[str]:
+    """The hashes of the code that made the results; one of before they were kept is empty."""
+    return sorted({str(result.get("code", "")) for _, result in done})
 
 
 def markdown(headings: list[str], rows: list[list[str]]) -> str:

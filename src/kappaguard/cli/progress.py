@@ -1,7 +1,9 @@
-"""Progress bars on the terminal, with the time left; nothing when nobody looks."""
+"""Progress bars on the terminal, with the time left; elsewhere a line now and then of what takes long."""
 
 from __future__ import annotations
 
+import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -19,6 +21,27 @@ def counting(words: str) -> Iterator[Report]:
     with _bars() as bars:
         task = bars.add_task(words, total=None)
         yield lambda done, total: bars.update(task, completed=done, total=total)
+
+
+EVERY = 30.0
+"""Seconds between lines, and before the first one."""
+
+
+class Lines:
+    """How far something is, as lines on stderr where no terminal shows a bar: in a log of a batch job, say."""
+
+    def __init__(self, words: str) -> None:
+        self.words, self.begin = words, time.monotonic()
+        self.last = self.begin
+        self.quiet = sys.stderr.isatty()
+
+    def tell(self, done: int, total: int, more: str = "") -> None:
+        """A line, if the last one was long ago."""
+        now = time.monotonic()
+        if self.quiet or now - self.last < EVERY:
+            return
+        self.last = now
+        print(f"{self.words} {done} of {total}, {now - self.begin:.0f} s{more}", file=sys.stderr, flush=True)
 
 
 @contextmanager
@@ -53,15 +76,23 @@ class Nested:
         self.bars = bars
         self.all = bars.add_task(words, total=total)
         self.one = bars.add_task("", total=None)
+        self.lines, self.finished, self.total = Lines(words), 0, total
 
     def begin(self, name: str) -> Report:
         """A piece begins; what is to be told of its steps. The name is ours, and holds no markup."""
         self.bars.reset(self.one, total=None, description=name)
-        return lambda done, total: self.bars.update(self.one, completed=done, total=total)
+
+        def report(done: int, total: int) -> None:
+            self.bars.update(self.one, completed=done, total=total)
+            self.lines.tell(self.finished, self.total, f", {name}: step {done} of {total}")
+
+        return report
 
     def done(self) -> None:
         """A piece is finished."""
         self.bars.advance(self.all)
+        self.finished += 1
+        self.lines.tell(self.finished, self.total)
 
 
 @contextmanager

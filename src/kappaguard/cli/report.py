@@ -9,8 +9,14 @@ import typer
 
 
 def report(
-    results: Annotated[Path, typer.Argument(metavar="RESULTS", help="A results.json, or the folder that has it.")],
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the report goes.")],
+    results: Annotated[
+        Path | None,
+        typer.Argument(metavar="[RESULTS]", help="A results.json, or the folder that has it; not with --run alone."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="Where the report goes; with --run alone, the first run's folder."),
+    ] = None,
     baseline: Annotated[
         Path | None, typer.Option("--baseline", metavar="RESULTS", help="An earlier results.json to compare with.")
     ] = None,
@@ -20,18 +26,32 @@ def report(
     rates: Annotated[
         Path | None, typer.Option("--rates", metavar="FILE", help="What `kappaguard reproduce rates` stored, to show.")
     ] = None,
+    trained: Annotated[
+        Path | None,
+        typer.Option("--witnesses", metavar="FILE", help="What `kappaguard reproduce witnesses` stored, to show."),
+    ] = None,
     estimates: Annotated[
         list[Path] | None,
         typer.Option("--estimate", metavar="FILE", help="What `kappaguard estimate --json` printed; several times."),
     ] = None,
 ) -> None:
-    """Write the report of stored results again: index.html, report.md, results.json, witnesses and certificates."""
+    """Write the report of stored results again: index.html, report.md, results.json, witnesses and certificates.
+
+    Without RESULTS, a page of training runs alone.
+    """
     from kappaguard.reports.results import read
     from kappaguard.reports.training import with_training
     from kappaguard.reports.write import copy_files, require_ours, write_report
     from kappaguard.rules.errors import InputError
 
-    found = with_training(read(results), runs or (), rates, estimates or ())
+    if results is None:
+        if not runs or baseline or rates or estimates or trained:
+            raise InputError("name the results to report on, or runs alone: kappaguard report --run DIR")
+        _runs_alone(runs, out or runs[0])
+        return
+    if out is None:
+        raise InputError("name the folder for the report: --out DIR")
+    found = with_training(read(results), runs or (), rates, estimates or (), trained)
     before = None if baseline is None else read(baseline)
     try:
         require_ours(out)
@@ -42,3 +62,19 @@ def report(
     if missing:
         typer.echo(f"kappaguard: {len(missing)} files that the results name are missing: {missing[0]}", err=True)
     typer.echo(f"Report: {path}")
+
+
+def _runs_alone(runs: list[Path], out: Path) -> None:
+    from kappaguard.reports.runs import runs_page
+    from kappaguard.reports.write import require_ours
+    from kappaguard.rules.errors import InputError
+    from kappaguard.rules.files import write
+
+    text = runs_page(runs)
+    try:
+        require_ours(out)
+        out.mkdir(parents=True, exist_ok=True)
+        write(out / "index.html", text)
+    except OSError as error:
+        raise InputError(f"cannot write to {out}: {error.strerror or error}") from None
+    typer.echo(f"Report: {out / 'index.html'}")

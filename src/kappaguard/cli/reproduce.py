@@ -22,7 +22,7 @@ def reproduce(
             metavar="TABLE|FIGURE",
             help="table2, baseline, kappa, mnist, dgd, others, fashion-mnist, cifar-10 and more of the paper's "
             "settings (mnist-f6-alpha1); theorem1 (-logistic, -cnn, -slack), theorem2 (-logistic, -cnn, "
-            "-regimes), rates.",
+            "-regimes), rates, witnesses.",
         ),
     ],
     seeds: Annotated[int, typer.Option("--seeds", help="Seeds 1 to this; the paper has 5.")] = 1,
@@ -46,6 +46,7 @@ def reproduce(
     """Run an experiment of the paper and print our numbers beside the paper's; finished cells are not run again."""
     from kappaguard.cli import theorems
     from kappaguard.cli.output import print_table
+    from kappaguard.cli.witnesses import worst_inputs
     from kappaguard.rules.checks import require_count, shown
     from kappaguard.rules.errors import InputError
     from kappaguard.rules.files import write
@@ -53,7 +54,7 @@ def reproduce(
     from kappaguard.training.reproduce.catalogue import MARGIN
     from kappaguard.training.reproduce.experiments import OTHERS, SEEDS, cells_of, experiment_named, name_of
     from kappaguard.training.reproduce.ledger import Ledger
-    from kappaguard.training.reproduce.table import HEADINGS, markdown, table
+    from kappaguard.training.reproduce.table import HEADINGS, made_by, markdown, table
 
     require_count(seeds, 1, "seeds")
     if seeds > SEEDS:
@@ -65,12 +66,15 @@ def reproduce(
         return _finish(cells, Ledger(out / STORE), engine, jobs, address)
 
     if what in OTHERS:
-        ignored: dict[str, Any] = {"--rule": rules, "--attack": attacks, "--evaluate-every": evaluate_every}
-        ignored |= {"--data-dir": data_dir, "--device": device != "auto", "--seeds": what != "rates" and seeds != 1}
+        ignored: dict[str, Any] = {"--attack": attacks, "--evaluate-every": evaluate_every, "--data-dir": data_dir}
+        ignored |= {"--device": device != "auto", "--seeds": what == "theorem2-regimes" and seeds != 1}
+        ignored |= {"--rule": rules} if what != "witnesses" else {"--steps": steps, "--engine": engine != "local"}
         for name in (name for name, value in ignored.items() if value):
             raise InputError(f"{what} takes no {name}")
         if what == "rates":
             theorems.rates(steps, seeds, finish, out)
+        elif what == "witnesses":
+            worst_inputs(rules, seeds, out)
         else:
             theorems.regimes(3000 if steps is None else steps, finish, out)
         return
@@ -92,6 +96,10 @@ def reproduce(
     print_table(headings, rows)
     write(paths[0], f"# {experiment.title}\n\n{markdown(headings, rows)}")
     typer.echo(f"Stored: {', '.join(map(str, [ledger.path, *paths]))}")
+    codes = made_by(finished)
+    if len(codes) > 1:
+        known = ", ".join(code or "an earlier version" for code in codes)
+        typer.echo(f"These cells were made by {len(codes)} versions of the code: {known}", err=True)
     for line in crossed:
         typer.echo(line)
     if crossed:

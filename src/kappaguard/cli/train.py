@@ -23,7 +23,8 @@ def _option(*names: str, text: str) -> Any:
 
 def train(
     preset: Annotated[
-        str | None, _option("--preset", text="digits (default), mnist, fashion-mnist, cifar-10, theorem1, theorem2.")
+        str | None,
+        _option("--preset", text="digits (default), mnist, mnist-authors, fashion-mnist, cifar-10, theorem1..."),
     ] = None,
     rule: Annotated[str | None, _option("--rule", text="The aggregation rule.")] = None,
     attack: Annotated[str | None, _option("--attack", text="alie, foe, sf, mimic, lf, adaptive or none.")] = None,
@@ -36,7 +37,9 @@ def train(
         str | None, _option("--data-dir", text="A folder with the data; else KAPPAGUARD_DATA, else a download.")
     ] = None,
     samples: Annotated[int | None, _option("--samples", text="Only so many training samples; 0 for all.")] = None,
-    model: Annotated[str | None, _option("--model", text="cnn-mnist, cnn-cifar, logistic or quadratic.")] = None,
+    model: Annotated[
+        str | None, _option("--model", text="cnn-mnist, cnn-mnist-20-50, cnn-cifar, logistic or quadratic.")
+    ] = None,
     batch: Annotated[int | None, _option("--batch", text="Samples per worker and step.")] = None,
     learning_rate: Annotated[float | None, _option("--learning-rate", text="gamma.")] = None,
     schedule: Annotated[
@@ -47,12 +50,16 @@ def train(
     clip: Annotated[
         str | None, _option("--clip", text="The length that gradients are clipped to; none or 0 for no clipping.")
     ] = None,
-    split: Annotated[str | None, _option("--split", text="dirichlet, iid or extreme.")] = None,
+    split: Annotated[str | None, _option("--split", text="dirichlet, dirichlet-workers, iid or extreme.")] = None,
     alpha: Annotated[float | None, _option("--alpha", text="The Dirichlet parameter.")] = None,
     seed: Annotated[int | None, _option("--seed", text="Everything random follows from it.")] = None,
     device: Annotated[str | None, _option("--device", text="auto, cpu, cuda or mps.")] = None,
     dtype: Annotated[str | None, _option("--dtype", text="float32 or float64.")] = None,
     evaluate_every: Annotated[int | None, _option("--evaluate-every", text="Steps between tests.")] = None,
+    screen: Annotated[
+        int | None,
+        _option("--screen", text="Test so many samples, and all of them only of the best model of ten tests."),
+    ] = None,
     measure: Annotated[str | None, _option("--measure", text="none, light or full.")] = None,
     measure_every: Annotated[int | None, _option("--measure-every", text="Steps between measurements.")] = None,
     keep_messages: Annotated[
@@ -79,13 +86,16 @@ def train(
     run_code: Annotated[
         bool, typer.Option("--run-code", help="Import and run the rule of a stored run that is not one of ours.")
     ] = False,
+    tensorboard: Annotated[
+        bool, typer.Option("--tensorboard", help="Write the folder tensorboard as well, for TensorBoard (an extra).")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Train with Byzantine workers: every setting of a preset can be overridden."""
     given = {
         key: value
         for key, value in locals().items()
-        if key not in ("preset", "out", "resume", "replay", "run_code", "as_json") and value is not None
+        if key not in ("preset", "out", "resume", "replay", "run_code", "tensorboard", "as_json") and value is not None
     }
     from kappaguard.rules.errors import InputError
     from kappaguard.training.folder import Folder
@@ -101,6 +111,10 @@ def train(
     if replay is not None:
         _replay(replay)
         return
+    if tensorboard:
+        _require_board()
+    if resume is not None and _done(resume, as_json):
+        return
     if _spread(preset or "digits", given, out, resume, as_json):
         return
     if resume is not None:
@@ -113,11 +127,39 @@ def train(
         training = _build(configuration)
         folder = Folder.create(out, f"{preset or 'digits'}-{slug(configuration)}", configuration)
         _draw_split(training.problem, configuration, folder)
-    result = _run(training, configuration, folder)
+    result = _run(training, configuration, folder, tensorboard)
     _tell(configuration, folder, result, 1, as_json)
     assumed, steepest = configuration.assumed_smoothness, result.largest_slope
     if assumed is not None and steepest is not None and steepest > assumed:
         raise InputError(f"the gradient was steeper, {steepest:.4g}, than L was assumed to be, {assumed:g}")
+
+
+def _require_board() -> None:
+    """Before anything is run or written."""
+    from kappaguard.rules.errors import InputError
+    from kappaguard.training.board import writer
+    from kappaguard.training.distributed.group import launched
+
+    writer()
+    if launched():
+        raise InputError("--tensorboard is for runs of one process: leave it out, or torchrun")
+
+
+def _done(path: Path, as_json: bool) -> bool:
+    """A run that has come to its end is told of, by one process, and left as it is."""
+    import os
+
+    from kappaguard.training.folder import Folder
+    from kappaguard.training.run import Result
+
+    folder, configuration = Folder.existing(path)
+    values = folder.finished()
+    if values is None:
+        return False
+    if os.environ.get("RANK", "0") == "0":
+        typer.echo(f"{path} has come to its end: nothing is run again", err=True)
+        _tell(configuration, folder, Result.from_json(values), int(values.get("processes", 1)), as_json)
+    return True
 
 
 def _refuse_code(configuration: Configuration, run_code: bool) -> None:
@@ -214,20 +256,40 @@ def _draw_split(problem: Problem, configuration: Configuration, folder: Any) -> 
     if not isinstance(problem, Learning):
         return
     table = counts(problem.shards, problem.labels.cpu().numpy(), problem.classes)
-    kind = f"alpha = {configuration.alpha:g}" if configuration.split == "dirichlet" else configuration.split
+    kind = configuration.split
+    if kind.startswith("dirichlet"):
+        kind = f"{kind}, alpha = {configuration.alpha:g}" if kind != "dirichlet" else f"alpha = {configuration.alpha:g}"
     write(folder.path / "split.svg", picture(table, f"{configuration.dataset}, {kind}"))
 
 
-def _run(training: Any, configuration: Configuration, folder: Any) -> Result:
-    from kappaguard.cli.progress import counting
+def _run(training: Any, configuration: Configuration, folder: Any, tensorboard: bool) -> Result:
+    from kappaguard.cli.progress import Lines, counting
+    from kappaguard.training.board import Board
     from kappaguard.training.run import run
+
+    lines, seen = Lines("step"), dict[str, float]()
+    board = Board(folder.path) if tensorboard else None
+
+    def keep(row: dict[str, Any]) -> None:
+        if board is not None:
+            board.add(row)
+        seen.update({name: row[name] for name in ("batch_loss", "accuracy") if row.get(name) is not None})
 
     try:
         with counting("steps") as report:
-            return run(training, configuration, folder, report)
+
+            def told(done: int, total: int) -> None:
+                report(done, total)
+                loss = f", loss {seen['batch_loss']:.4g}" if "batch_loss" in seen else ""
+                lines.tell(done, total, loss + (f", accuracy {seen['accuracy']:.1%}" if "accuracy" in seen else ""))
+
+            return run(training, configuration, folder, told, keep)
     except KeyboardInterrupt:
         typer.echo(f"interrupted; to go on: kappaguard train --resume {shlex.quote(str(folder.path))}", err=True)
         raise typer.Abort from None
+    finally:
+        if board is not None:
+            board.close()
 
 
 def _json(configuration: Configuration, folder: Any, result: Result, processes: int) -> str:
