@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import sys
+import time
 import warnings
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
@@ -19,12 +21,16 @@ from kappaguard.rules.adapters.parameters import one_line
 from kappaguard.rules.adapters.pipeline import Chain
 from kappaguard.rules.adapters.seeding import seeded
 from kappaguard.rules.base import PreAggregation
+from kappaguard.rules.errors import RuleFault
 from kappaguard.rules.recipe.recipe import Recipe
 from kappaguard.rules.recipe.trace.compare import Comparison, compared
 from kappaguard.rules.recipe.trace.functions import squared_distances
 from kappaguard.rules.recipe.trace.match import traced, traced_in
 from kappaguard.rules.recipe.trace.refusal import Untraceable
 from kappaguard.rules.recipe.trace.rewriting import modules_of
+
+LONG = 0.03
+"""Seconds of a call."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +53,10 @@ class TracedCode:
 
 
 def trace(adapted: Adapted, n: int, *, brief: bool = False) -> TracedCode:
-    """The recipe of a rule on n vectors, compared with the rule itself (on few inputs if ``brief``); ``Untraceable`` if
-    there is none."""
+    """The recipe of a rule on n vectors, compared with the rule itself; ``Untraceable`` if there is none.
+
+    The comparison has few inputs if ``brief``, or if one call takes long; how many is in the result.
+    """
     targets = targets_of(adapted.run, n)
     call = _Guarded(adapted)
     dimension = None
@@ -56,8 +64,15 @@ def trace(adapted: Adapted, n: int, *, brief: bool = False) -> TracedCode:
         recipe = traced(call, targets, n)
     except Untraceable as refused:
         recipe, dimension = _on_a_line(call, targets, n, refused), 1
-    comparison = compared(recipe, adapted, dimension, brief=brief)
+    comparison = compared(recipe, adapted, dimension, brief=brief or _takes_long(adapted, n))
     return TracedCode(recipe, adapted.name, digest(targets), comparison, dimension)
+
+
+def _takes_long(adapted: Adapted, n: int) -> bool:
+    start = time.perf_counter()
+    with contextlib.suppress(RuleFault):
+        adapted(np.random.default_rng(n).standard_normal((n, 2)))
+    return time.perf_counter() - start > LONG
 
 
 def _on_a_line(call: _Guarded, targets: list[Any], n: int, refused: Untraceable) -> Recipe:
