@@ -22,6 +22,8 @@ from kappaguard.verify.certified.rejected import Rejected
 from kappaguard.verify.checker import check
 from kappaguard.verify.diff import diff, resembles
 
+pytestmark = pytest.mark.solver
+
 CODE = """
 import numpy as np
 
