@@ -223,7 +223,7 @@ def test_strict_turns_a_finding_into_1(project, capsys):
     assert told(capsys, "check", "mine.py:nan_is_contagious", *ASKED)[0] == 0
     status, output, _ = told(capsys, "check", "mine.py:nan_is_contagious", *ASKED, "--strict", "--junit", "j.xml")
     assert status == 1
-    assert "open: kappa* <= 9" in output
+    assert "proved: kappa* <= 9" in output
     assert "1 findings, and every one counts" in (project / "j.xml").read_text()
     (project / "pyproject.toml").write_text(
         "[tool.kappaguard]\ngrid = [[7, 2]]\nevaluations = 600\nstrict = true\n"
