@@ -47,7 +47,7 @@ def test_text(tmp_path, capsys):
         ["exact", "krumm", "-n", "5", "-f", "1"],
         ["exact", "krum", "-n", "5", "-f", "3"],
         ["exact", "krum", "-n", "5"],
-        ["exact", "byzfl:Krum", "-n", "5", "-f", "1"],
+        ["exact", "byzfl:GeometricMedian", "-n", "5", "-f", "1"],
         ["replay", "nowhere.certificate.json"],
     ],
     ids=" ".join,
