@@ -16,7 +16,7 @@ from kappaguard.rules.names import rule as rule_named
 from kappaguard.rules.recipe.naming import builtin
 from kappaguard.rules.recipe.text import describe, from_data, to_data
 from kappaguard.rules.recipe.trace.code import TracedCode, trace
-from kappaguard.rules.recipe.trace.compare import Comparison
+from kappaguard.rules.recipe.trace.compare import LARGE, Comparison
 from kappaguard.rules.recipe.trace.refusal import Untraceable
 from kappaguard.search.result import KappaResult
 from kappaguard.verify.checker import check
@@ -55,12 +55,12 @@ def scope_of(traced: TracedCode, found: KappaResult, name: str | None) -> str:
     what = f"the recipe traced from {traced.rule}" + (f", which is that of {name}" if name else "")
     where = "all d" if traced.dimension is None else f"d = {traced.dimension}"
     seen = traced.comparison
+    compared_in = f" in up to {LARGE[-1]:,} dimensions" if traced.dimension is None else ""
     if traced.dimension is not None and found.upper is not None:
         where += f" (there kappa* <= {float(found.upper):.7g}; in more dimensions the code does something else)"
-    ties = f", {seen.unexplained} of them with ties not settled" if seen.unexplained else ""
     return (
         f"{what}, exact arithmetic, {where}; shown on the trace: symmetry in the workers, translation and scale; "
-        f"code and recipe agree on {seen.inputs} inputs{ties}; rounding of floats is not covered"
+        f"code and recipe agree on {seen.inputs} inputs{compared_in}; rounding of floats is not covered"
     )
 
 
@@ -76,7 +76,7 @@ def to_text(traced: TracedCode) -> str:
     """As JSON, for another process."""
     seen = traced.comparison
     data = {"recipe": to_data(traced.recipe), "rule": traced.rule, "sha256": traced.sha256}
-    return json.dumps(data | {"seen": [seen.inputs, seen.ties, seen.unexplained], "dimension": traced.dimension})
+    return json.dumps(data | {"seen": [seen.inputs, seen.ties], "dimension": traced.dimension})
 
 
 def from_text(text: str, rule: str, n: int) -> TracedCode:

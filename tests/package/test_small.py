@@ -86,7 +86,11 @@ def test_it_has_none_of_the_extras(python, project):
 @pytest.mark.parametrize(
     ("arguments", "status", "said"),
     [
-        (["check", "mine.py:trimmed", "-n", "7", "-f", "2", "--claim", "f/(n-2*f)", "--evaluations", "600"], 0, "proved"),
+        (
+            ["check", "mine.py:trimmed", "-n", "7", "-f", "2", "--claim", "f/(n-2*f)", "--evaluations", "600"],
+            0,
+            "proved",
+        ),
         (["check", "mine.py:mean", "-n", "7", "-f", "2", "--claim", "9"], 1, "refuted"),
         (["check", "krum", "-n", "7", "-f", "2"], 0, "proved"),
         (["check", "monna", "-n", "7", "-f", "2", "--claim", "9"], 1, "refuted"),

@@ -18,6 +18,8 @@ from kappaguard.training.theorems.witnessed import Displaced, Ordered, course, d
 from kappaguard.verify.exact import exact
 from kappaguard.verify.trained import owned_slack, trained
 
+pytestmark = pytest.mark.solver
+
 
 @pytest.mark.parametrize("rule", ["cwtm", "cwmed", "gm", "meamed", "krum", "nnm+cwtm", "nnm+krum", "nna"])
 @pytest.mark.parametrize("f", [1, 3])

@@ -186,7 +186,8 @@ def _as_certified(verdict: Verdict, recipe: Recipe, limits: Limits) -> bool:
     from kappaguard.rules.recipe.trace.compare import compared, inputs_for
 
     seed = secrets.randbits(40)
-    inputs = [x.tolist() for x, _ in inputs_for(verdict.n, None, brief=True, seed=seed)]
+    few_ties = bool(recipe.mixing)
+    inputs = [x.tolist() for x, _ in inputs_for(verdict.n, None, brief=True, seed=seed, few_ties=few_ties)]
     asked = {"task": "evaluate", "rule": verdict.rule, "f": verdict.f, "inputs": inputs, "memory": limits.memory}
     try:
         report = ask(json.dumps(asked), limits)

@@ -163,6 +163,8 @@ class SymbolicArray(np.ndarray):
         if len(where) > 1:
             refuse("two indices at once depend on the input", "select one axis after the other")
         index = keys[where[0]]
+        if any(isinstance(each, list | np.ndarray) for place, each in enumerate(keys) if place != where[0]):
+            return self._paired(keys)
         if isinstance(index, np.ndarray | list) and any(isinstance(each, Condition) for each in flat(index)):
             if len(keys) > 1:
                 refuse("a mask that depends on the input is one of several indices")
@@ -171,6 +173,14 @@ class SymbolicArray(np.ndarray):
                 refuse("a mask that depends on the input chooses single entries", "multiply with it, or use np.where")
             return Chosen(self, conditions)
         return self._selected(keys, where[0], index)
+
+    def _paired(self, keys: list[Any]) -> Any:
+        """Index arrays beside each other are paired, entry by entry."""
+        if any(isinstance(each, slice) or each is None or each is Ellipsis for each in keys):
+            refuse(
+                "index arrays, slices and an index that depends on the input in one", "select one axis after the other"
+            )
+        return entrywise(lambda *each: self[tuple(each)], *keys)
 
     def _selected(self, keys: list[Any], where: int, index: Any) -> Any:
         """What stands at places of one axis."""
@@ -189,8 +199,9 @@ class SymbolicArray(np.ndarray):
             refuse("an entry whose place depends on the input is overwritten", "build a new array with np.where")
         super().__setitem__(_plain_key(key), plain(value) if isinstance(value, np.ndarray) else value)
 
-    def astype(self, *_: Any, **__: Any) -> SymbolicArray:
+    def astype(self, dtype: Any = None, *_: Any, **__: Any) -> SymbolicArray:
         """A copy: numbers are exact here."""
+        require_float(dtype)
         return self.copy()
 
     def sort(self, axis: int = -1, **options: Any) -> None:  # type: ignore[override]
@@ -238,6 +249,18 @@ for _function, _name in (
 def is_object(array: Any) -> bool:
     """Whether an array holds objects, whatever it says about itself."""
     return bool(np.ndarray.dtype.__get__(array).kind == "O")
+
+
+def require_float(dtype: Any) -> None:
+    """Refuse a conversion to anything but real floats."""
+    if dtype is None or dtype is object:
+        return
+    try:
+        kind = np.dtype(dtype).kind
+    except TypeError:
+        kind = "f" if getattr(dtype, "is_floating_point", False) else "?"
+    if kind not in "fO":
+        refuse(f"values are converted to {dtype}", "whole numbers are not piecewise linear in the input")
 
 
 def has_symbols(value: Any) -> bool:
@@ -401,9 +424,11 @@ def apply_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[
     """A ufunc on symbols: arithmetic by the objects themselves, comparisons as conditions."""
     name = ufunc.__name__
     out = options.pop("out", None)
-    options.pop("dtype", None)
+    require_float(options.pop("dtype", None))
     options.pop("casting", None)
     if method == "reduce" and name in ("maximum", "minimum"):
+        if options.get("where", True) is not True or options.get("initial", np._NoValue) is not np._NoValue:
+            refuse(f"np.{name}.reduce with where or initial")
         found = _summary(np.max if name == "maximum" else np.min)(
             inputs[0], **{key: value for key, value in options.items() if key in ("axis", "keepdims")}
         )

@@ -5,6 +5,7 @@ Everything else works on the objects themselves: sums, means, products, slices, 
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable
 from fractions import Fraction
@@ -21,6 +22,7 @@ from kappaguard.rules.recipe.trace.array import (
     has_symbols,
     larger,
     plain,
+    require_float,
     smaller,
     symbolic,
     symbols_in,
@@ -36,10 +38,50 @@ def summary(*functions: Any) -> Callable[[Callable[..., Any]], Callable[..., Any
 
     def register(meaning: Callable[..., Any]) -> Callable[..., Any]:
         for function in functions:
-            SUMMARIES[function] = meaning
+            SUMMARIES[function] = strict(meaning, function.__name__)
         return meaning
 
     return register
+
+
+KNOWN = {
+    "axis",
+    "keepdims",
+    "kind",
+    "order",
+    "stable",
+    "overwrite_input",
+    "ddof",
+    "weights",
+    "method",
+    "returned",
+    "ord",
+}
+KNOWN |= {"x", "y", "a", "q", "kth", "arr", "indices", "obj", "condition", "a_min", "a_max", "min", "max", "metric"}
+
+
+def strict(meaning: Callable[..., Any], name: str) -> Callable[..., Any]:
+    """The same, which refuses arguments that it would otherwise overlook."""
+    signature = inspect.signature(meaning)
+
+    def call(*args: Any, **options: Any) -> Any:
+        given = dict(signature.bind(*args, **options).arguments)
+        for rest in [parameter.name for parameter in signature.parameters.values() if parameter.kind in VARIADIC]:
+            more = given.pop(rest, {})
+            given |= more if isinstance(more, dict) else {f"argument {place}": each for place, each in enumerate(more)}
+        require_float(given.get("dtype"))
+        for key, value in given.items():
+            usual = value is None or value is np._NoValue or value is False or (key == "where" and value is True)
+            if key not in KNOWN and key != "dtype" and not usual and key not in signature.parameters:
+                refuse(f"np.{name} with {key}={value!r:.40}")
+        if given.get("out") is not None or given.get("returned"):
+            refuse(f"np.{name} writes into another array", "assign its result")
+        return meaning(*args, **options)
+
+    return call
+
+
+VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 def arrays(value: Any) -> Any:
@@ -206,8 +248,8 @@ def _quantile_of(percent: int) -> Callable[..., Any]:
     return quantile
 
 
-SUMMARIES[np.quantile] = _quantile_of(1)
-SUMMARIES[np.percentile] = _quantile_of(100)
+summary(np.quantile)(_quantile_of(1))
+summary(np.percentile)(_quantile_of(100))
 
 
 @summary(np.where)
@@ -329,7 +371,8 @@ def _std(*args: Any, **options: Any) -> Any:
 
 
 @summary(np.any)
-def _any(a: Any, *_: Any, **__: Any) -> Any:
+def _any(a: Any, axis: None = None, **_: Any) -> Any:
+    _whole(axis)
     values = flat(arrays(a))
     found: Any = values[0]
     for value in values[1:]:
@@ -337,8 +380,14 @@ def _any(a: Any, *_: Any, **__: Any) -> Any:
     return found
 
 
+def _whole(axis: None) -> None:
+    if axis is not None:
+        refuse("np.any or np.all along an axis")
+
+
 @summary(np.all)
-def _all(a: Any, *_: Any, **__: Any) -> Any:
+def _all(a: Any, axis: None = None, **_: Any) -> Any:
+    _whole(axis)
     values = flat(arrays(a))
     found: Any = values[0]
     for value in values[1:]:
@@ -354,7 +403,7 @@ def _count(a: Any, axis: Any = None, **_: Any) -> Any:
 
 
 @summary(np.round, np.around)
-def _round(a: Any, *_: Any, **__: Any) -> Any:
+def _round(a: Any, decimals: int = 0, **_: Any) -> Any:
     refuse("values are rounded", "rounding is not piecewise linear with finitely many pieces")
 
 

@@ -24,10 +24,17 @@ class Untraceable(InputError):
         super().__init__(f"{where}{shown}{why}" + (f"; {hint}" if hint else ""))
 
 
+REFUSALS: list[Untraceable] = []
+"""Those of the run that is going on."""
+
+
 def refuse(why: str, hint: str = "") -> NoReturn:
     """Raise ``Untraceable`` with the line of the user's code that is being run."""
     place, line = place_in_code()
-    raise Untraceable(why, hint, place, line)
+    found = Untraceable(why, hint, place, line)
+    # code may catch it and go on: it stays refused
+    REFUSALS.append(found)
+    raise found
 
 
 def place_in_code() -> tuple[str, str]:

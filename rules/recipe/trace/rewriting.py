@@ -51,6 +51,12 @@ class Helper:
         return {name: scope.get(name, ABSENT) for name in names}
 
     @staticmethod
+    def require_values(scope: dict[str, Any], names: tuple[str, ...]) -> None:
+        """Refuse to change something in place where it depends on the input whether it is changed."""
+        if any(not isinstance(scope.get(name, 0), int | float | Expression) for name in names):
+            refuse("an array is changed in place under a condition", "make a new one: y = y + ...")
+
+    @staticmethod
     def merge(test: Condition, left: Any, right: Any) -> Any:
         """``left`` where the test holds, else ``right``."""
         return merge(test, left, right)
@@ -221,9 +227,9 @@ def _sorted(values: Any, *, key: Any = None, reverse: bool = False) -> Any:
     return [standing(Place(symbols, members, rank, range(len(values))), values) for rank in ranks]
 
 
-def _keeping(kind: Any) -> Callable[..., Any]:
+def _keeping(kind: Any, *kept: type) -> Callable[..., Any]:
     def convert(*args: Any, **options: Any) -> Any:
-        if args and isinstance(args[0], Expression | Condition | Place):
+        if args and isinstance(args[0], kept):
             return args[0]
         return kind(*args, **options)
 
@@ -231,9 +237,9 @@ def _keeping(kind: Any) -> Callable[..., Any]:
 
 
 STAND_INS = {
-    int: _keeping(int),
-    float: _keeping(float),
-    bool: _keeping(bool),
+    int: _keeping(int, Place, Condition),
+    float: _keeping(float, Place, Condition, Expression),
+    bool: _keeping(bool, Condition),
     min: _extreme(False),
     max: _extreme(True),
     sorted: _sorted,
@@ -267,7 +273,8 @@ class _Rewrite(ast.NodeTransformer):
         self.count += 1
         test, before, then = (f"_kappaguard_{word}_{self.count}" for word in ("test", "before", "then"))
         listed = repr(tuple(names))
-        source = [f"{before} = {HELPER}.values(locals(), {listed})"]
+        changed = tuple(each.target.id for each in (*node.body, *node.orelse) if isinstance(each, ast.AugAssign))  # type: ignore[union-attr]
+        source = [f"{HELPER}.require_values(locals(), {changed!r})", f"{before} = {HELPER}.values(locals(), {listed})"]
         middle = [f"{then} = {HELPER}.values(locals(), {listed})"]
         middle += [f"{name} = {before}[{name!r}]" for name in names]
         end = [f"{name} = {HELPER}.merge({test}, {then}[{name!r}], {name})" for name in names]
@@ -356,12 +363,45 @@ def _assigned(statements: list[ast.stmt]) -> list[str] | None:
                 found = [statement.target]
             case _:
                 return None
+        if any(_may_change(each) for each in ast.walk(statement)):
+            return None
         for target in found:
             parts = target.elts if isinstance(target, ast.Tuple | ast.List) else [target]
             if not all(isinstance(part, ast.Name) for part in parts):
                 return None
             names += [part.id for part in parts if isinstance(part, ast.Name) and part.id not in names]
     return names
+
+
+CHANGING = {
+    "sort",
+    "append",
+    "extend",
+    "insert",
+    "pop",
+    "remove",
+    "clear",
+    "fill",
+    "put",
+    "partition",
+    "resize",
+    "update",
+}
+
+
+def _may_change(node: ast.AST) -> bool:
+    """Whether an expression may change something in place, which must not happen on both sides of a condition."""
+    if isinstance(node, ast.NamedExpr):
+        return True
+    if not isinstance(node, ast.Call):
+        return False
+    named = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+    plain_sort = named in ("sort", "partition") and isinstance(node.func, ast.Attribute) and _is_numpy(node.func.value)
+    return (named in CHANGING and not plain_sort) or any(keyword.arg == "out" for keyword in node.keywords)
+
+
+def _is_numpy(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id in ("np", "numpy", "torch")
 
 
 def rewritten(source: str, file: str) -> CodeType:

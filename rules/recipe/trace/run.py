@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from kappaguard.rules.recipe.trace import functions
-from kappaguard.rules.recipe.trace.array import Place, SymbolicArray, has_symbols, plain, symbolic
+from kappaguard.rules.recipe.trace.array import Place, SymbolicArray, has_symbols, plain, require_float, symbolic
 from kappaguard.rules.recipe.trace.expression import Condition, Symbols, atom
 from kappaguard.rules.recipe.trace.functions import SUMMARIES, arrays, stacked
-from kappaguard.rules.recipe.trace.refusal import Untraceable, refuse
+from kappaguard.rules.recipe.trace.refusal import REFUSALS, Untraceable, refuse
 from kappaguard.rules.recipe.trace.rewriting import merge, rewriting, standing
 
 MOST_PATHS = 64
@@ -75,11 +75,15 @@ def _explored(
         refuse(f"the code has more than {MOST_PATHS} ways through its branches", "use argmin, sort or masks")
     path = Path(prescribed)
     token = CURRENT.set(path)
+    REFUSALS.clear()
     try:
         with rewriting(targets, stand_ins()):
             output = _vector(call(entries(symbols, n, d)), d)
+        if REFUSALS:
+            raise REFUSALS[0]
     finally:
         CURRENT.reset(token)
+        REFUSALS.clear()
     done += 1
     for place in range(len(path.met) - 1, len(prescribed) - 1, -1):
         taken = [answer for _, answer in path.met[:place]]
@@ -132,6 +136,8 @@ def _making(function: Any) -> Callable[..., Any]:
     """``np.array`` and its like."""
 
     def make(value: Any, *args: Any, **options: Any) -> Any:
+        if has_symbols(value):
+            require_float(args[0] if args else options.get("dtype"))
         if isinstance(value, SymbolicArray):
             return value.copy() if function is np.array else value
         if isinstance(value, np.ndarray) and has_symbols(value):

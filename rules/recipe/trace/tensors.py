@@ -7,12 +7,13 @@ return values and indices.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from kappaguard.rules.recipe.trace.array import SymbolicArray, has_symbols, symbolic
+from kappaguard.rules.recipe.trace.array import SymbolicArray, has_symbols, require_float, symbolic
 from kappaguard.rules.recipe.trace.expression import Condition, Expression
 from kappaguard.rules.recipe.trace.functions import SUMMARIES, cdist
 from kappaguard.rules.recipe.trace.refusal import refuse
@@ -35,7 +36,8 @@ class SymbolicTensor:
 
     @classmethod
     def __torch_function__(cls, function: Any, types: Any, args: Any = (), options: Any = None) -> Any:
-        name = function.__name__.strip("_")
+        name = function.__name__
+        name = name.strip("_") if name.startswith("__") else name
         if name not in METHODS:
             refuse(f"torch.{name} has no exact meaning here")
         return METHODS[name](*args, **(options or {}))
@@ -127,7 +129,14 @@ def method(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register a function of NumPy arrays under torch's names."""
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        signature = _signature(function)
+
         def call(*args: Any, **options: Any) -> Any:
+            for key, value in options.items():
+                if key not in signature and value is not None and value is not False:
+                    refuse(f"torch.{names[0]} with {key}={value!r:.40}")
+            if options.get("keepdim") and names[0] in ("kthvalue", "median", "min", "max"):
+                refuse(f"torch.{names[0]} with keepdim")
             found = function(*map(arrays, args), **{key: arrays(value) for key, value in options.items()})
             if isinstance(found, ValuesAndIndices):
                 return ValuesAndIndices(tensor(found.values), tensor(found.indices))
@@ -138,6 +147,14 @@ def method(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         return function
 
     return register
+
+
+def _signature(function: Callable[..., Any]) -> set[str]:
+    """The names of its parameters; all names where they cannot be known."""
+    try:
+        return {each.name for each in inspect.signature(function).parameters.values() if each.kind != each.VAR_KEYWORD}
+    except (TypeError, ValueError):
+        return set()
 
 
 def _operator(name: str, operation: Callable[..., Any]) -> None:
@@ -187,9 +204,8 @@ for _alias, _name in {
 method("sqrt")(np.sqrt)
 method("square")(lambda a: a * a)
 method("t", "numpy_T")(lambda a: a.T)
-method("clone", "detach", "contiguous", "double", "float", "cpu", "to", "type_as", "requires_grad_")(
-    lambda a, *_, **__: a
-)
+method("clone", "float")(lambda a: a.copy())
+method("detach", "contiguous", "cpu", "double")(lambda a: a)
 method("dim")(lambda a: a.ndim)
 method("numel")(lambda a: a.size)
 method("size")(lambda a, dim=None: a.shape if dim is None else a.shape[dim])
@@ -266,7 +282,21 @@ def _norm(a: Any, p: Any = 2, dim: Any = None, keepdim: bool = False, **_: Any) 
 METHODS["linalg_norm"] = METHODS["vector_norm"] = METHODS["linalg_vector_norm"] = METHODS["norm"]
 
 
-@method("clamp", "clip", "clamp_min", "clamp_max")
+@method("to", "type")
+def _to(a: Any, *given: Any, dtype: Any = None, device: Any = None) -> Any:
+    import torch
+
+    kinds = [each for each in (*given, dtype) if isinstance(each, torch.dtype)]
+    for each in kinds:
+        require_float(each)
+    return a.copy() if any(each != torch.float64 for each in kinds) else a
+
+
+method("clamp_min")(lambda a, min: _summary(np.clip)(a, min, None))
+method("clamp_max")(lambda a, max: _summary(np.clip)(a, None, max))
+
+
+@method("clamp", "clip")
 def _clamp(a: Any, min: Any = None, max: Any = None) -> Any:
     return _summary(np.clip)(a, min, max)
 
