@@ -17,7 +17,7 @@ from kappaguard.training.build import build
 from kappaguard.training.reproduce.experiments import cells_of
 from kappaguard.training.theorems.constants import Constants
 from kappaguard.training.theorems.rates import Slope, fit
-from kappaguard.training.theorems.witnessed import Course, at_rest, course, displaced
+from kappaguard.training.theorems.witnessed import Trajectory, at_rest, course, displaced
 from kappaguard.verify.exact import exact
 
 BASES = ("cwtm", "cwmed", "gm", "meamed", "phocas", "winsorised", "krum", "multikrum", "mda", "mva", "nna", "faba")
@@ -70,7 +70,7 @@ def _number(value: Any) -> float | None:
     return float(value) if value != math.inf else None
 
 
-def _course(found: KappaResult, steps: int, kappa: float | None, rest: bool = False, **given: float) -> Course:
+def _course(found: KappaResult, steps: int, kappa: float | None, rest: bool = False, **given: float) -> Trajectory:
     """A run on the witness; with ``rest`` from where its own part has come to rest."""
     assert found.witness is not None
     rows = [[float(value) for value in row] for row in found.witness.x]

@@ -148,7 +148,7 @@ class Displaced(Problem):
 
 
 @dataclass(frozen=True)
-class Course:
+class Trajectory:
     """||grad L_H||^2 at theta_0 .. theta_T, and at what Algorithm 1 outputs; G^2 and L_H(theta_0) - L*."""
 
     errors: tuple[float, ...]
@@ -188,7 +188,9 @@ def at_rest(rule: Aggregation, problem: Displaced, order: tuple[int, ...]) -> Di
     return replace(problem, begin=-np.asarray(output))
 
 
-def course(rule: Aggregation, problem: Displaced, order: tuple[int, ...], steps: int, kappa: float | None) -> Course:
+def course(
+    rule: Aggregation, problem: Displaced, order: tuple[int, ...], steps: int, kappa: float | None
+) -> Trajectory:
     """A run: Algorithm 1 with gamma = 1/L if there is no ``kappa``, else Algorithm 2.
 
     With noise its step size and momentum are those of Theorem 2 for that kappa; without, RATE and MOMENTUM.
@@ -206,4 +208,4 @@ def course(rule: Aggregation, problem: Displaced, order: tuple[int, ...], steps:
         errors.append(problem.gradient_squared(training.state.theta))
     at = training.state.output
     output = None if kappa is not None or at is None else problem.gradient_squared(at)
-    return Course(tuple(errors), output, problem.spread, problem.gap())
+    return Trajectory(tuple(errors), output, problem.spread, problem.gap())

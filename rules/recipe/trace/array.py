@@ -7,24 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from kappaguard.rules.recipe.trace.expression import (
-    Condition,
-    Expression,
-    Rank,
-    Symbols,
-    compare,
-    family,
-    is_nonnegative,
-    least,
-    standing_at,
-)
+from kappaguard.rules.recipe.trace.conditions import Condition
+from kappaguard.rules.recipe.trace.expression import Expression, Rank, Symbols
+from kappaguard.rules.recipe.trace.order import standing_at
 from kappaguard.rules.recipe.trace.refusal import refuse
 
 FLOAT = np.dtype(np.float64)
-DECIDE = "compare with np.where, masks, sort or argsort, or write it as `if ...:` with plain assignments"
 
 
-class Place:
+class Ranked:
     """One of several values, and which one depends on an order: ``values[j]`` if member j of the family has the rank.
 
     An argmin is a place with the values 0 .. n - 1; the best of several subsets one whose values are tuples.
@@ -35,9 +26,9 @@ class Place:
     def __init__(self, symbols: Symbols, members: tuple[int, ...], rank: Rank, values: Sequence[Any]) -> None:
         self.symbols, self.members, self.rank, self.values = symbols, members, rank, tuple(values)
 
-    def with_values(self, values: Sequence[Any]) -> Place:
+    def with_values(self, values: Sequence[Any]) -> Ranked:
         """The same order with other values."""
-        return Place(self.symbols, self.members, self.rank, values)
+        return Ranked(self.symbols, self.members, self.rank, values)
 
     def __len__(self) -> int:
         sizes = {len(value) for value in self.values}
@@ -45,10 +36,10 @@ class Place:
             refuse("how many are selected depends on the input")
         return sizes.pop()
 
-    def __iter__(self) -> Iterator[Place]:
+    def __iter__(self) -> Iterator[Ranked]:
         return (self.with_values([value[place] for value in self.values]) for place in range(len(self)))
 
-    def __getitem__(self, place: Any) -> Place:
+    def __getitem__(self, place: Any) -> Ranked:
         return self.with_values([value[place] for value in self.values])
 
     def _plain(self) -> Any:
@@ -83,11 +74,11 @@ class Place:
     def __mod__(self, other: Any) -> Any:
         return self._shifted(other, lambda value, by: value % by)
 
-    def item(self) -> Place:
+    def item(self) -> Ranked:
         """Itself."""
         return self
 
-    def tolist(self) -> Place:
+    def tolist(self) -> Ranked:
         """Itself."""
         return self
 
@@ -109,7 +100,7 @@ class Chosen:
     def mean(self, axis: int | None = None, **_: Any) -> Any:
         """Their mean."""
         total, count = plain(self.sum(axis)), sum(self._weights())
-        return symbolic(_each(lambda value: value / count, total))
+        return symbolic(total / count)
 
     def _first(self, axis: int | None) -> None:
         if axis not in (0, -self.rows.ndim) and self.rows.ndim > 1:
@@ -142,9 +133,9 @@ class SymbolicArray(np.ndarray):
         return FLOAT
 
     def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
-        from kappaguard.rules.recipe.trace.functions import SUMMARIES
+        from kappaguard.rules.recipe.trace.functions import meaning_of
 
-        summary = SUMMARIES.get(function)
+        summary = meaning_of(function)
         if summary is not None:
             return summary(*args, **options)
         if function.__module__.startswith(("numpy.linalg", "numpy.fft", "numpy.polynomial")):
@@ -153,6 +144,8 @@ class SymbolicArray(np.ndarray):
         return symbolic(found) if isinstance(found, np.ndarray) and found.dtype == object else found
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        from kappaguard.rules.recipe.trace.ufuncs import apply_ufunc
+
         return apply_ufunc(ufunc, method, inputs, options)
 
     def __getitem__(self, key: Any) -> Any:
@@ -180,18 +173,20 @@ class SymbolicArray(np.ndarray):
             refuse(
                 "index arrays, slices and an index that depends on the input in one", "select one axis after the other"
             )
+        from kappaguard.rules.recipe.trace.ufuncs import entrywise
+
         return entrywise(lambda *each: self[tuple(each)], *keys)
 
     def _selected(self, keys: list[Any], where: int, index: Any) -> Any:
         """What stands at places of one axis."""
-        if isinstance(index, Place):
+        if isinstance(index, Ranked):
             rows = [plain(self[(*keys[:where], _plain_key(value), *keys[where + 1 :])]) for value in index.values]
             return chosen_of(index, rows)
         leading = sum(not isinstance(key, int | np.integer) for key in keys[:where])
         if any(key is None or key is Ellipsis for key in keys[:where]):
             refuse("an unusual index beside one that depends on the input")
         parts = [plain(self._selected(keys, where, each)) for each in index]
-        return symbolic(np.stack([_as_object(part) for part in parts], axis=leading))
+        return symbolic(np.stack([as_object(part) for part in parts], axis=leading))
 
     def __setitem__(self, key: Any, value: Any) -> None:
         keys = key if isinstance(key, tuple) else (key,)
@@ -206,24 +201,27 @@ class SymbolicArray(np.ndarray):
 
     def sort(self, axis: int = -1, **options: Any) -> None:  # type: ignore[override]
         """Sort in place."""
-        self[...] = _summary(np.sort)(self, axis, **options)
+        self[...] = summary_of(np.sort)(self, axis, **options)
 
     def partition(self, kth: Any, axis: int = -1, **options: Any) -> None:  # type: ignore[override]
         """Partition in place."""
-        self[...] = _summary(np.partition)(self, kth, axis, **options)
+        self[...] = summary_of(np.partition)(self, kth, axis, **options)
 
 
 def _method(function: Any) -> Callable[..., Any]:
     def method(self: SymbolicArray, *args: Any, **options: Any) -> Any:
-        return _summary(function)(self, *args, **options)
+        return summary_of(function)(self, *args, **options)
 
     return method
 
 
-def _summary(function: Any) -> Callable[..., Any]:
-    from kappaguard.rules.recipe.trace.functions import SUMMARIES
+def summary_of(function: Any) -> Callable[..., Any]:
+    """The meaning of a function that is known to have one."""
+    from kappaguard.rules.recipe.trace.functions import meaning_of
 
-    return SUMMARIES[function]
+    found = meaning_of(function)
+    assert found is not None
+    return found
 
 
 for _function, _name in (
@@ -265,7 +263,7 @@ def require_float(dtype: Any) -> None:
 
 def has_symbols(value: Any) -> bool:
     """Whether an index is, or has in it, something that depends on the input."""
-    if isinstance(value, Place | Condition | Expression):
+    if isinstance(value, Ranked | Condition | Expression):
         return True
     if isinstance(value, np.ndarray):
         return is_object(value) and any(has_symbols(each) for each in value.flat)
@@ -283,10 +281,10 @@ def symbolic(array: Any) -> Any:
         return array
     if array.ndim == 0:
         return array[()]
-    return _as_object(array).view(SymbolicArray)
+    return as_object(array).view(SymbolicArray)
 
 
-def _as_object(value: Any) -> Any:
+def as_object(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return plain(value).astype(object, copy=False)
     single = np.empty((), dtype=object)
@@ -310,10 +308,10 @@ def _plain_key(key: Any) -> Any:
     return key
 
 
-def chosen_of(index: Place, parts: list[Any]) -> Any:
+def chosen_of(index: Ranked, parts: list[Any]) -> Any:
     """Entry by entry, what stands at a place, of parts of one shape; parts that are places stay places."""
     if not isinstance(parts[0], np.ndarray):
-        if any(isinstance(part, Place) for part in parts):
+        if any(isinstance(part, Ranked) for part in parts):
             refuse("an index is selected by another index that depends on the input")
         return standing_at(index.members, index.rank, tuple(parts), index.symbols)
     found = np.empty(parts[0].shape, dtype=object)
@@ -325,7 +323,7 @@ def chosen_of(index: Place, parts: list[Any]) -> Any:
 def symbols_in(*values: Any) -> Symbols | None:
     """The symbols of the first entry that has any."""
     for value in values:
-        if isinstance(value, Expression | Condition | Place):
+        if isinstance(value, Expression | Condition | Ranked):
             return value.symbols
         if isinstance(value, np.ndarray) and not is_object(value):
             continue
@@ -334,125 +332,3 @@ def symbols_in(*values: Any) -> Symbols | None:
             if found is not None:
                 return found
     return None
-
-
-def _each(function: Callable[..., Any], *arrays: Any) -> Any:
-    """A function entry by entry, with broadcasting."""
-    given = np.broadcast_arrays(*[_as_object(array) for array in arrays])
-    found = np.empty(given[0].shape, dtype=object)
-    for where in np.ndindex(found.shape):
-        found[where] = function(*[array[where] for array in given])
-    return found
-
-
-def entrywise(function: Callable[..., Any], *arrays: Any) -> Any:
-    """The same, as our array; as plain booleans where nothing depends on the input."""
-    found = _each(function, *arrays)
-    if all(isinstance(each, bool | np.bool_) for each in found.flat):
-        return found.astype(bool) if found.ndim else bool(found[()])
-    return symbolic(found)
-
-
-def _ordered(left: Any, right: Any, kind: str) -> Any:
-    if isinstance(left, Expression) or isinstance(right, Expression):
-        found = compare(left, right, kind)
-        if found is NotImplemented:
-            refuse(f"a {type(left).__name__} is compared with a {type(right).__name__}")
-        return found
-    if isinstance(left, Place | Condition) or isinstance(right, Place | Condition):
-        refuse("an index or a condition is compared with a number")
-    return {"<": left < right, "<=": left <= right, "==": left == right}[kind]
-
-
-def smaller(left: Any, right: Any) -> Any:
-    """The smaller of two."""
-    return _extreme(left, right, 0)
-
-
-def larger(left: Any, right: Any) -> Any:
-    """The larger of two; values that can be seen to be non-negative are not smaller than zero."""
-    return _extreme(left, right, 1)
-
-
-def _extreme(left: Any, right: Any, rank: int) -> Any:
-    symbols = symbols_in(left, right)
-    if symbols is None:
-        return max(left, right) if rank else min(left, right)
-    for one, other in ((left, right), (right, left)):
-        if not isinstance(other, Expression | Condition) and other == 0 and is_nonnegative(one):
-            return one if rank else other
-        if not isinstance(other, Expression | Condition) and abs(other) == np.inf:
-            return one if (other > 0) != bool(rank) else other
-    members, rooted = family([left, right], symbols)
-    return least(members, rank, rooted, symbols)
-
-
-def _not(value: Any) -> Any:
-    return ~value if isinstance(value, Condition) else not value
-
-
-ENTRYWISE: dict[str, Callable[..., Any]] = {
-    "less": lambda a, b: _ordered(a, b, "<"),
-    "less_equal": lambda a, b: _ordered(a, b, "<="),
-    "greater": lambda a, b: _ordered(b, a, "<"),
-    "greater_equal": lambda a, b: _ordered(b, a, "<="),
-    "equal": lambda a, b: _ordered(a, b, "=="),
-    "not_equal": lambda a, b: _not(_ordered(a, b, "==")),
-    "logical_and": lambda a, b: a & b,
-    "logical_or": lambda a, b: a | b,
-    "logical_not": _not,
-    "invert": _not,
-    "maximum": larger,
-    "fmax": larger,
-    "minimum": smaller,
-    "fmin": smaller,
-    "absolute": abs,
-    "fabs": abs,
-    "sqrt": lambda a: a.sqrt() if isinstance(a, Expression) else np.sqrt(float(a)),
-    "square": lambda a: a * a,
-    "conjugate": lambda a: a,
-    "positive": lambda a: a,
-    "isfinite": lambda a: True if isinstance(a, Expression) else bool(np.isfinite(a)),
-    "isnan": lambda a: False if isinstance(a, Expression) else bool(np.isnan(a)),
-    "isinf": lambda a: False if isinstance(a, Expression) else bool(np.isinf(a)),
-}
-ARITHMETIC = {"add", "subtract", "multiply", "divide", "negative", "power", "float_power", "matmul", "vecdot"}
-ARITHMETIC |= {"bitwise_and", "bitwise_or", "true_divide", "floor_divide", "remainder"}
-
-
-def apply_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """A ufunc on symbols: arithmetic by the objects themselves, comparisons as conditions."""
-    name = ufunc.__name__
-    out = options.pop("out", None)
-    require_float(options.pop("dtype", None))
-    options.pop("casting", None)
-    if method == "reduce" and name in ("maximum", "minimum"):
-        if options.get("where", True) is not True or options.get("initial", np._NoValue) is not np._NoValue:
-            refuse(f"np.{name}.reduce with where or initial")
-        found = _summary(np.max if name == "maximum" else np.min)(
-            inputs[0], **{key: value for key, value in options.items() if key in ("axis", "keepdims")}
-        )
-    elif method == "__call__" and name in ENTRYWISE and options.get("where", True) is True:
-        found = entrywise(ENTRYWISE[name], *inputs)
-    elif name in ARITHMETIC and method in ("__call__", "reduce", "outer", "accumulate"):
-        values = [_operand(value) for value in inputs]
-        found = getattr(ufunc, method)(*values, **options)
-    else:
-        refuse(f"np.{name}{'' if method == '__call__' else '.' + method} has no exact meaning here")
-    found = symbolic(found)
-    if out is None:
-        return found
-    target = out[0]
-    if not is_object(target):
-        refuse("the result is written into an array of plain floats")
-    plain(target)[...] = plain(found)
-    return target
-
-
-def _operand(value: Any) -> Any:
-    """For arithmetic: conditions count as 0 and 1."""
-    if isinstance(value, Condition):
-        return value
-    return (
-        plain(value) if isinstance(value, np.ndarray) else _as_object(value) if isinstance(value, Expression) else value
-    )

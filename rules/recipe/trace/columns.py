@@ -44,7 +44,7 @@ def column_recipe(reader: Reader, output: Vector) -> Recipe:
     ):
         if Renaming(reader, table).expression(first).key != first.key:
             raise Untraceable(UNLIKE, "a rule must not depend on the order of its inputs")
-    evaluation = Evaluation(reader, names)
+    evaluation = SortedEvaluation(reader, names)
     try:
         return Recipe(reader.n, _near_centre(reader, evaluation, first, names), mixing)
     except Unmatched:
@@ -184,7 +184,7 @@ class Renaming:
         return (kind, self.key(left), self.key(right))
 
 
-class Evaluation:
+class SortedEvaluation:
     """Expressions on sorted numbers: polynomials in x_0 <= ... <= x_(n-1), as long as the order decides everything."""
 
     def __init__(self, reader: Reader, names: list[int]) -> None:
@@ -307,7 +307,7 @@ class Evaluation:
         return True
 
 
-def _near_centre(reader: Reader, evaluation: Evaluation, output: Expression, names: list[int]) -> NearCentre:
+def _near_centre(reader: Reader, evaluation: SortedEvaluation, output: Expression, names: list[int]) -> NearCentre:
     """The mean of the values nearest to a centre c, a combination of sorted values: ranks by (x_i - c)^2."""
     terms = reader.linear(output)
     families = {description[1] for description in terms}

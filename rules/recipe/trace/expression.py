@@ -18,7 +18,6 @@ Expressions are interned: equal ones are one object with one ``key``.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from fractions import Fraction
 from numbers import Real
 from typing import Any
@@ -283,6 +282,8 @@ class Expression:
         return atom(self.symbols, "root", self.key)
 
     def __abs__(self) -> Expression:
+        from kappaguard.rules.recipe.trace.order import is_nonnegative
+
         return self if is_nonnegative(self) else (self * self).sqrt()
 
     def conjugate(self) -> Expression:
@@ -301,23 +302,23 @@ class Expression:
     # what needs a decision
 
     def __lt__(self, other: Any) -> Any:
-        return compare(self, other, "<")
+        return _compare(self, other, "<")
 
     def __le__(self, other: Any) -> Any:
-        return compare(self, other, "<=")
+        return _compare(self, other, "<=")
 
     def __gt__(self, other: Any) -> Any:
-        return compare(other, self, "<")
+        return _compare(other, self, "<")
 
     def __ge__(self, other: Any) -> Any:
-        return compare(other, self, "<=")
+        return _compare(other, self, "<=")
 
     def __eq__(self, other: object) -> Any:
-        return compare(self, other, "==")
+        return _compare(self, other, "==")
 
     def __ne__(self, other: object) -> Any:
-        found = compare(self, other, "==")
-        return ~found if isinstance(found, Condition) else not found
+        found = _compare(self, other, "==")
+        return not found if isinstance(found, bool) else ~found
 
     def __bool__(self) -> bool:  # noqa: PLE0304
         refuse("a value of the input is used as true or false")
@@ -334,81 +335,22 @@ class Expression:
         refuse("a value is rounded", "rounding is not piecewise linear with finitely many pieces")
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        from kappaguard.rules.recipe.trace.array import apply_ufunc
+        from kappaguard.rules.recipe.trace.ufuncs import apply_ufunc
 
         return apply_ufunc(ufunc, method, inputs, options)
 
 
-class Condition:
-    """A comparison of expressions, or a combination of such: ``left < right``, ``<=``, ``==``, and, or, not."""
+def _compare(left: Any, right: Any, kind: str) -> Any:
+    from kappaguard.rules.recipe.trace.conditions import compare
 
-    __hash__ = None  # type: ignore[assignment]
-
-    def __init__(self, symbols: Symbols, kind: str, left: Any, right: Any = None) -> None:
-        self.symbols, self.kind, self.left, self.right = symbols, kind, left, right
-
-    @property
-    def key(self) -> tuple[Any, ...]:
-        """Equal conditions have equal keys."""
-        right = None if self.right is None else self.right.key
-        return (self.kind, self.left.key, right)
-
-    def __and__(self, other: Any) -> Any:
-        return self._with("and", other)
-
-    __rand__ = __and__
-
-    def __or__(self, other: Any) -> Any:
-        return self._with("or", other)
-
-    __ror__ = __or__
-
-    def __invert__(self) -> Condition:
-        return self.left if self.kind == "not" else Condition(self.symbols, "not", self)
-
-    def _with(self, kind: str, other: Any) -> Any:
-        if isinstance(other, Condition):
-            return Condition(self.symbols, kind, self, other)
-        if not isinstance(other, bool | int) and type(other).__name__ != "bool":
-            return NotImplemented
-        neutral = kind == "and"
-        return self if bool(other) == neutral else not neutral
-
-    def indicator(self) -> Expression:
-        """1 where it holds, else 0."""
-        self.symbols.note("holds")
-        return atom(self.symbols, "holds", self.key)
-
-    def __add__(self, other: Any) -> Any:
-        return self.indicator() + (other.indicator() if isinstance(other, Condition) else other)
-
-    __radd__ = __add__
-
-    def __mul__(self, other: Any) -> Any:
-        return self.indicator() * (other.indicator() if isinstance(other, Condition) else other)
-
-    __rmul__ = __mul__
-
-    def __sub__(self, other: Any) -> Any:
-        return self.indicator() - (other.indicator() if isinstance(other, Condition) else other)
-
-    def __rsub__(self, other: Any) -> Any:
-        return other - self.indicator()
-
-    def __truediv__(self, other: Any) -> Any:
-        return self.indicator() / other
-
-    def __bool__(self) -> bool:
-        from kappaguard.rules.recipe.trace.run import decide
-
-        return decide(self)
+    return compare(left, right, kind)
 
 
 def lifted(value: Any, symbols: Symbols) -> Any:
     """A number as a constant; an infinite one as itself; NotImplemented if it is neither number nor expression."""
     if isinstance(value, Expression):
         return value
-    if isinstance(value, Condition):
+    if hasattr(value, "indicator"):
         return value.indicator()
     if isinstance(value, Real):
         if isinstance(value, int | Fraction):
@@ -471,53 +413,7 @@ def _squared(terms: dict[Monomial, int]) -> dict[Monomial, int]:
     return found
 
 
-def compare(left: Any, right: Any, kind: str) -> Any:
-    """``left < right`` and so on: plain if it does not depend on the input."""
-    symbols = left.symbols if isinstance(left, Expression) else right.symbols
-    pair = lifted(left, symbols), lifted(right, symbols)
-    if any(side is NotImplemented for side in pair):
-        return NotImplemented if kind != "==" else False
-    first, second = pair
-    if isinstance(first, float) and isinstance(second, float):
-        return {"<": first < second, "<=": first <= second, "==": first == second}[kind]
-    if isinstance(first, float) or isinstance(second, float):
-        # every value of the input is finite
-        return kind != "==" and (first < 0 if isinstance(first, float) else second > 0)
-    difference = first - second
-    if difference.degree == 0:
-        value = difference.terms.get((), 0)
-        return {"<": value < 0, "<=": value <= 0, "==": value == 0}[kind]
-    under = _under_root(first), _under_root(second)
-    if under[0] is not None and under[1] is not None:
-        # roots keep the order
-        first, second = under[0], under[1]
-    return Condition(symbols, kind, first, second)
-
-
-def family(values: Iterable[Any], symbols: Symbols) -> tuple[tuple[int, ...], bool]:
-    """Values that are to be ordered, as keys, and whether roots were taken off; -1 is infinity.
-
-    Roots keep the order: where all are multiples of roots by one positive factor, their squares are ordered instead.
-    """
-    found: list[Expression | None] = []
-    for value in values:
-        each = lifted(value.indicator() if isinstance(value, Condition) else value, symbols)
-        if each is NotImplemented:
-            refuse(f"a {type(value).__name__} is compared with numbers")
-        if isinstance(each, float):
-            if each < 0:
-                refuse("minus infinity is sorted with values of the input")
-            found.append(None)
-        else:
-            found.append(each)
-    inner = [None if each is None else _under_root(each) for each in found]
-    rooted = all(each is None or under is not None for each, under in zip(found, inner, strict=True))
-    if rooted and any(each is not None and not each.is_zero for each in found):
-        return tuple(-1 if under is None else under.key for under in inner), True
-    return tuple(-1 if each is None else each.key for each in found), False
-
-
-def _under_root(expression: Expression) -> Expression | None:
+def under_root(expression: Expression) -> Expression | None:
     """e if this is the root of e, with a positive factor that is moved inside; None if it is no root."""
     if expression.is_zero:
         return expression
@@ -531,79 +427,3 @@ def _under_root(expression: Expression) -> Expression | None:
         return None
     factor = Fraction(value, expression.denominator)
     return of_key(expression.symbols, description[1])._scaled(*(factor * factor).as_integer_ratio())
-
-
-def least(members: tuple[int, ...], rank: Rank, rooted: bool, symbols: Symbols) -> Any:
-    """The value at a rank of a family; infinity beyond its finite members."""
-    finite = tuple(sorted(member for member in members if member >= 0))
-    if rank == -1 or (isinstance(rank, int) and rank >= len(finite)):
-        return math.inf
-    if len(set(finite)) == 1:
-        found = of_key(symbols, finite[0])
-    else:
-        found = atom(symbols, "least", finite, rank)
-        zero = constant(0, symbols).key
-        if rank == 0 and zero in finite and all(is_nonnegative(of_key(symbols, key)) for key in finite):
-            found = constant(0, symbols)
-    return found.sqrt() if rooted else found
-
-
-def standing_at(members: tuple[int, ...], rank: Rank, beside: tuple[Any, ...], symbols: Symbols) -> Any:
-    """What stands beside the member at a rank: its pairs sorted, so that the order of writing does not matter."""
-    pairs = [(member, lifted(value, symbols)) for member, value in zip(members, beside, strict=True) if member >= 0]
-    if not pairs or (isinstance(rank, int) and rank >= len(pairs)):
-        refuse("something infinitely far is selected")
-    if all(isinstance(value, Expression) and value.key == pairs[0][1].key for _, value in pairs):
-        return pairs[0][1]
-    for _, value in pairs:
-        if not isinstance(value, Expression):
-            refuse("a selection is made from values that are not all finite numbers")
-    if all(value.key == member for member, value in pairs):
-        return least(members, rank, False, symbols)
-    ordered = sorted((member, value.key) for member, value in pairs)
-    return atom(symbols, "at", tuple(m for m, _ in ordered), rank, tuple(v for _, v in ordered))
-
-
-def is_nonnegative(expression: Expression) -> bool:
-    """Whether it can be seen to be >= 0: positive multiples of roots, of order statistics of such, and of squares."""
-    symbols = expression.symbols
-    squares: dict[Monomial, int] = {}
-    for monomial, value in expression.terms.items():
-        kinds = [symbols.atoms[each][0] for each in monomial]
-        if monomial == () or all(kind in ("root", "holds") for kind in kinds):
-            if value < 0:
-                return False
-        elif len(monomial) == 1 and kinds[0] == "least":
-            members = symbols.atoms[monomial[0]][1]
-            if value < 0 or not all(is_nonnegative(of_key(symbols, member)) for member in members):
-                return False
-        elif len(monomial) == 2:
-            squares[monomial] = value
-        else:
-            return False
-    return _is_semidefinite(squares)
-
-
-def _is_semidefinite(squares: dict[Monomial, int]) -> bool:
-    """Whether a quadratic form is never negative, by elimination in fractions."""
-    names = sorted({name for monomial in squares for name in monomial})
-    place = {name: index for index, name in enumerate(names)}
-    matrix = [[Fraction(0)] * len(names) for _ in names]
-    for (first, second), value in squares.items():
-        i, j = place[first], place[second]
-        if i == j:
-            matrix[i][i] += value
-        else:
-            matrix[i][j] += Fraction(value, 2)
-            matrix[j][i] += Fraction(value, 2)
-    for pivot in range(len(names)):
-        size = matrix[pivot][pivot]
-        if size < 0 or (size == 0 and any(matrix[pivot][pivot:])):
-            return False
-        if size:
-            for row in range(pivot + 1, len(names)):
-                factor = matrix[row][pivot] / size
-                if factor:
-                    for column in range(pivot, len(names)):
-                        matrix[row][column] -= factor * matrix[pivot][column]
-    return True

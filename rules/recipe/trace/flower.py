@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from kappaguard.rules.adapters.flower import FitCall, Reply, TrainCall, quiet, weighted
-from kappaguard.rules.recipe.trace.array import Place
-from kappaguard.rules.recipe.trace.rewriting import standing
+from kappaguard.rules.recipe.trace.array import Ranked
+from kappaguard.rules.recipe.trace.merging import standing
 
 PLAIN = "symbols"
 
 
-class Layer:
+class SymbolicLayer:
     """``flwr.app.Array``."""
 
     def __init__(self, array: Any) -> None:
@@ -29,12 +29,12 @@ class Layer:
         """The array itself."""
         return self.array
 
-    def chosen(self, place: Place, others: list[Any]) -> Layer:
+    def chosen(self, place: Ranked, others: list[Any]) -> SymbolicLayer:
         """The layer that stands at a place among others."""
-        return Layer(standing(place, [each.array for each in others]))
+        return SymbolicLayer(standing(place, [each.array for each in others]))
 
 
-class Layers(dict[str, Layer]):
+class Layers(dict[str, SymbolicLayer]):
     """``flwr.app.ArrayRecord``."""
 
     def to_numpy_ndarrays(self, **_: Any) -> list[Any]:
@@ -80,7 +80,12 @@ def _train(run: TrainCall, x: Any) -> Any:
     strategy = run.make(len(x))
     replies = [
         Reply(
-            Content({strategy.arrayrecord_key: Layers({"0": Layer(row)}), "metrics": {strategy.weighted_by_key: count}})
+            Content(
+                {
+                    strategy.arrayrecord_key: Layers({"0": SymbolicLayer(row)}),
+                    "metrics": {strategy.weighted_by_key: count},
+                }
+            )
         )
         for row, count in weighted(x, run.counts)
     ]
@@ -103,7 +108,7 @@ def stand_ins() -> dict[Any, Callable[..., Any]]:
         return list(parameters.tensors) if held else common.parameters_to_ndarrays(parameters)
 
     def layer(value: Any, *rest: Any, **options: Any) -> Any:
-        return Layer(value) if isinstance(value, np.ndarray) else app.Array(value, *rest, **options)
+        return SymbolicLayer(value) if isinstance(value, np.ndarray) else app.Array(value, *rest, **options)
 
     return {
         common.ndarrays_to_parameters: packed,

@@ -5,7 +5,6 @@ Everything else works on the objects themselves: sums, means, products, slices, 
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Callable
 from fractions import Fraction
@@ -13,127 +12,18 @@ from typing import Any
 
 import numpy as np
 
-from kappaguard.rules.recipe.trace.array import (
-    Chosen,
-    Place,
-    SymbolicArray,
-    entrywise,
-    flat,
-    has_symbols,
-    larger,
-    plain,
-    require_float,
-    smaller,
-    symbolic,
-    symbols_in,
-)
-from kappaguard.rules.recipe.trace.expression import Condition, Expression, Rank, Symbols, family, least, simplest
+from kappaguard.rules.recipe.trace.array import Chosen, Ranked, flat, has_symbols, plain, symbolic
+from kappaguard.rules.recipe.trace.conditions import Condition
+from kappaguard.rules.recipe.trace.expression import Expression, Rank, Symbols, simplest
+from kappaguard.rules.recipe.trace.order import family, least
 from kappaguard.rules.recipe.trace.refusal import refuse
-
-SUMMARIES: dict[Any, Callable[..., Any]] = {}
-
-
-def summary(*functions: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register what a function does."""
-
-    def register(meaning: Callable[..., Any]) -> Callable[..., Any]:
-        for function in functions:
-            SUMMARIES[function] = strict(meaning, function.__name__)
-        return meaning
-
-    return register
+from kappaguard.rules.recipe.trace.summaries import SUMMARIES, along, arrays, single, stacked, summary
+from kappaguard.rules.recipe.trace.ufuncs import entrywise, larger, smaller
 
 
-KNOWN = {
-    "axis",
-    "keepdims",
-    "kind",
-    "order",
-    "stable",
-    "overwrite_input",
-    "ddof",
-    "weights",
-    "method",
-    "returned",
-    "ord",
-}
-KNOWN |= {"x", "y", "a", "q", "kth", "arr", "indices", "obj", "condition", "a_min", "a_max", "min", "max", "metric"}
-
-
-def strict(meaning: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """The same, which refuses arguments that it would otherwise overlook."""
-    signature = inspect.signature(meaning)
-
-    def call(*args: Any, **options: Any) -> Any:
-        given = dict(signature.bind(*args, **options).arguments)
-        for rest in [parameter.name for parameter in signature.parameters.values() if parameter.kind in VARIADIC]:
-            more = given.pop(rest, {})
-            given |= more if isinstance(more, dict) else {f"argument {place}": each for place, each in enumerate(more)}
-        require_float(given.get("dtype"))
-        for key, value in given.items():
-            usual = value is None or value is np._NoValue or value is False or (key == "where" and value is True)
-            if key not in KNOWN and key != "dtype" and not usual and key not in signature.parameters:
-                refuse(f"np.{name} with {key}={value!r:.40}")
-        if given.get("out") is not None or given.get("returned"):
-            refuse(f"np.{name} writes into another array", "assign its result")
-        return meaning(*args, **options)
-
-    return call
-
-
-VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-
-
-def arrays(value: Any) -> Any:
-    """A list of symbolic things as an array."""
-    if isinstance(value, np.ndarray):
-        return value if isinstance(value, SymbolicArray) else symbolic(value)
-    if isinstance(value, Chosen):
-        refuse("what a mask chose is ordered", "only sum and mean of it are known")
-    return stacked(value)
-
-
-def stacked(value: Any) -> Any:
-    """Nested lists, tuples and arrays with symbols in them as one array."""
-    if isinstance(value, np.ndarray):
-        return value
-    if isinstance(value, Place) and isinstance(value.values[0], list | tuple | np.ndarray):
-        return stacked(list(value))
-    if not isinstance(value, list | tuple):
-        single = np.empty((), dtype=object)
-        single[()] = value
-        return single
-    parts = [plain(stacked(each)).astype(object, copy=False) for each in value]
-    if len({part.shape for part in parts}) > 1:
-        refuse("arrays of different shapes are put into one")
-    return symbolic(np.stack(parts)) if parts else np.array([])
-
-
-def along(function: Callable[[list[Any], Symbols], list[Any]], array: Any, axis: int | None) -> Any:
-    """A function of one line of entries to another, for all lines along an axis."""
-    array = arrays(array)
-    if axis is None:
-        array, axis = array.reshape(-1), 0
-    symbols = symbols_in(array)
-    if symbols is None:
-        refuse("plain numbers are kept in an array of symbols")
-    lines = np.moveaxis(plain(array), axis, -1)
-    found = [function(list(lines[where]), symbols) for where in np.ndindex(lines.shape[:-1])]
-    result = np.empty((*lines.shape[:-1], len(found[0])), dtype=object)
-    for where, values in zip(np.ndindex(lines.shape[:-1]), found, strict=True):
-        for place, value in enumerate(values):
-            result[(*where, place)] = value
-    return symbolic(np.moveaxis(result, -1, axis))
-
-
-def single(function: Callable[[list[Any], Symbols], Any], array: Any, axis: int | None, keepdims: Any = False) -> Any:
-    """A function of a line of entries to one value, for all lines along an axis."""
-    array = arrays(array)
-    shape = array.shape
-    found = along(lambda values, symbols: [function(values, symbols)], array, axis)
-    if keepdims is True:
-        return found.reshape((1,) * len(shape)) if axis is None else found
-    return symbolic(plain(found).reshape(()) if axis is None else np.squeeze(plain(found), axis=axis))
+def meaning_of(function: Any) -> Callable[..., Any] | None:
+    """What a function does to symbolic arrays; None if it works on the objects themselves."""
+    return SUMMARIES.get(function)
 
 
 def _values(values: list[Any], symbols: Symbols, ranks: list[Rank]) -> list[Any]:
@@ -146,7 +36,7 @@ def _values(values: list[Any], symbols: Symbols, ranks: list[Rank]) -> list[Any]
 
 def _places(values: list[Any], symbols: Symbols, ranks: list[Rank]) -> list[Any]:
     members, _ = family(values, symbols)
-    return [Place(symbols, members, rank, range(len(values))) for rank in ranks]
+    return [Ranked(symbols, members, rank, range(len(values))) for rank in ranks]
 
 
 def _ranks(size: int, kth: Any) -> list[Rank]:
@@ -321,7 +211,7 @@ def _delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
         refuse("an entry whose place depends on the input is deleted along another axis than the first")
     if isinstance(obj, np.ndarray | list) and len(obj) == 1:
         obj = flat(obj)[0]
-    if not isinstance(obj, Place) or not isinstance(obj.rank, int) or obj.values != tuple(range(len(array))):
+    if not isinstance(obj, Ranked) or not isinstance(obj.rank, int) or obj.values != tuple(range(len(array))):
         refuse("what is deleted is not one argmin or argmax of all", "delete one at a time, or keep with argsort")
     symbols = obj.symbols
     values = plain(array)

@@ -9,10 +9,9 @@ a sort may be answered either way where values are equal; those by <, <= and == 
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
 from kappaguard.rules.recipe.recipe import Fork, Nowhere, OrderStatistics, Pieces
-from kappaguard.rules.recipe.trace.columns import Evaluation, Polynomial, degree, scaled
+from kappaguard.rules.recipe.trace.columns import Polynomial, SortedEvaluation, degree, scaled
 from kappaguard.rules.recipe.trace.cone import Form, Side, Unsettled, gaps, inner_point
 from kappaguard.rules.recipe.trace.expression import Expression
 from kappaguard.rules.recipe.trace.reading import Reader
@@ -24,8 +23,8 @@ Answer = tuple[Form, bool, bool]
 """A form, whether the question was form > 0 (or form >= 0), and the answer."""
 
 
-class PointEvaluation(Evaluation):
-    """Evaluation at a point, with the answers to open comparisons noted."""
+class PointEvaluation(SortedEvaluation):
+    """SortedEvaluation at a point, with the answers to open comparisons noted."""
 
     def __init__(self, reader: Reader, names: list[int], point: list[Fraction]) -> None:
         super().__init__(reader, names)
@@ -123,8 +122,3 @@ def side_of(answer: Answer) -> Side:
     """The inequality that an answer is."""
     form, strict, holds = answer
     return Side(form, strict) if holds else Side(tuple(-value for value in form), not strict)
-
-
-def closed_sides(way: Any) -> list[Form]:
-    """The forms that are >= 0 along a way."""
-    return [fork.form if holds else tuple(-value for value in fork.form) for fork, holds in way]

@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 
 from kappaguard.rules.recipe.trace import functions
-from kappaguard.rules.recipe.trace.array import Place, SymbolicArray, has_symbols, plain, require_float, symbolic
-from kappaguard.rules.recipe.trace.expression import Condition, Symbols, atom
-from kappaguard.rules.recipe.trace.functions import SUMMARIES, arrays, stacked
+from kappaguard.rules.recipe.trace.array import Ranked, SymbolicArray, has_symbols, plain, require_float, symbolic
+from kappaguard.rules.recipe.trace.conditions import Condition
+from kappaguard.rules.recipe.trace.expression import Symbols, atom
+from kappaguard.rules.recipe.trace.merging import merge, standing
 from kappaguard.rules.recipe.trace.refusal import REFUSALS, Untraceable, refuse
-from kappaguard.rules.recipe.trace.rewriting import merge, rewriting, standing
+from kappaguard.rules.recipe.trace.rewriting import rewriting
+from kappaguard.rules.recipe.trace.summaries import SUMMARIES, arrays, stacked
 
 MOST_PATHS = 64
 """Ways through the code's own branches that are followed."""
@@ -105,7 +107,7 @@ def entries(symbols: Symbols, n: int, d: int) -> Any:
 def _vector(output: Any, d: int) -> list[Any]:
     if not isinstance(output, np.ndarray) and isinstance(getattr(output, "array", None), np.ndarray):
         output = output.array
-    if isinstance(output, Place):
+    if isinstance(output, Ranked):
         output = standing(output, list(output.values))
     values = plain(stacked(output) if isinstance(output, list | tuple) else output)
     if not isinstance(values, np.ndarray):

@@ -29,7 +29,7 @@ class Selection:
 
 
 @dataclass(frozen=True)
-class Pool:
+class VectorPool:
     """Vectors, and how they came about: layers of mixing, then rounds that dropped some.
 
     ``workers`` says whose vectors they are, as long as none was dropped.
@@ -140,7 +140,7 @@ def _left_over(reader: Reader, columns: list[dict[Atom, Fraction]]) -> Recipe:
     return Recipe(reader.n, Rounds(pool.rounds), pool.mixing)
 
 
-def pool_of(reader: Reader, vectors: tuple[Vector, ...]) -> Pool:
+def pool_of(reader: Reader, vectors: tuple[Vector, ...]) -> VectorPool:
     """How vectors came about; gives up if it cannot be seen."""
     firsts = [vector[0] for vector in vectors]
     if all(each.single("entry") is not None for each in firsts):
@@ -152,7 +152,7 @@ def pool_of(reader: Reader, vectors: tuple[Vector, ...]) -> Pool:
     return _mixed(reader, vectors)
 
 
-def _inputs(reader: Reader, vectors: tuple[Vector, ...]) -> Pool:
+def _inputs(reader: Reader, vectors: tuple[Vector, ...]) -> VectorPool:
     workers = []
     for vector in vectors:
         found = [each.single("entry") for each in vector]
@@ -160,7 +160,7 @@ def _inputs(reader: Reader, vectors: tuple[Vector, ...]) -> Pool:
             require(description is not None and description[1:] == (found[0][1], k))  # type: ignore[index]
         workers.append(found[0][1])  # type: ignore[index]
     require(sorted(workers) == list(range(reader.n)))
-    return Pool(vectors, tuple(workers))
+    return VectorPool(vectors, tuple(workers))
 
 
 def _behind(reader: Reader, vectors: tuple[Vector, ...], kind: str) -> tuple[Selection, list[Atom]]:
@@ -180,7 +180,7 @@ def _behind(reader: Reader, vectors: tuple[Vector, ...], kind: str) -> tuple[Sel
     return Selection(first[1], tuple(rows)), [vector[0] for vector in atoms]  # type: ignore[misc]
 
 
-def _kept(reader: Reader, vectors: tuple[Vector, ...]) -> Pool:
+def _kept(reader: Reader, vectors: tuple[Vector, ...]) -> VectorPool:
     selection, atoms = _behind(reader, vectors, "at")
     ranks = {description[2] for description in atoms}
     require(len(ranks) == len(vectors) and all(isinstance(rank, int) for rank in ranks))
@@ -190,13 +190,13 @@ def _kept(reader: Reader, vectors: tuple[Vector, ...]) -> Pool:
     least = _end(ranks, size, sign)
     count = size - len(ranks)
     if count == 0:
-        return Pool(vectors, (), before.mixing, before.rounds, before.dropped)
+        return VectorPool(vectors, (), before.mixing, before.rounds, before.dropped)
     gone = next(iter(set(range(size)) - ranks)) if count == 1 else -1
     each = Round(score, count, greatest=least, keep=False)
-    return Pool(vectors, (), before.mixing, (*before.rounds, each), (*before.dropped, (selection.members, gone)))
+    return VectorPool(vectors, (), before.mixing, (*before.rounds, each), (*before.dropped, (selection.members, gone)))
 
 
-def _without_one(reader: Reader, vectors: tuple[Vector, ...]) -> Pool:
+def _without_one(reader: Reader, vectors: tuple[Vector, ...]) -> VectorPool:
     selection, atoms = _behind(reader, vectors, "rest")
     size = len(selection.members)
     removed = {description[2] for description in atoms}
@@ -205,13 +205,13 @@ def _without_one(reader: Reader, vectors: tuple[Vector, ...]) -> Pool:
     score, sign = score_of(reader, selection.members, before)
     rank = removed.pop()
     each = Round(score, 1, greatest=not _end({rank}, size, sign), keep=False)
-    return Pool(vectors, (), before.mixing, (*before.rounds, each), (*before.dropped, (selection.members, rank)))
+    return VectorPool(vectors, (), before.mixing, (*before.rounds, each), (*before.dropped, (selection.members, rank)))
 
 
-def _mixed(reader: Reader, vectors: tuple[Vector, ...]) -> Pool:
+def _mixed(reader: Reader, vectors: tuple[Vector, ...]) -> VectorPool:
     """Each vector is the mean of the nearest of one vector of the layer before, itself included."""
     require(len(vectors) == reader.n)
-    layer: Pool | None = None
+    layer: VectorPool | None = None
     counts, owners = set(), []
     for vector in vectors:
         columns = [reader.linear(reader.unnamed(each)) for each in vector]
@@ -249,7 +249,7 @@ def _mixed(reader: Reader, vectors: tuple[Vector, ...]) -> Pool:
     assert layer is not None
     require(len(counts) == 1 and sorted(owners) == list(range(reader.n)))
     workers = tuple(layer.workers[owner] for owner in owners)
-    return Pool(vectors, workers, (*layer.mixing, counts.pop()))
+    return VectorPool(vectors, workers, (*layer.mixing, counts.pop()))
 
 
 def _single(reader: Reader, column: dict[Atom, Fraction], count: int) -> Expression:
@@ -259,7 +259,7 @@ def _single(reader: Reader, column: dict[Atom, Fraction], count: int) -> Express
     return Expression(reader.symbols, {(reader.symbols.atom(*description),): 1})
 
 
-def _owner(reader: Reader, scores: list[Expression], candidates: tuple[Vector, ...], layer: Pool) -> int:
+def _owner(reader: Reader, scores: list[Expression], candidates: tuple[Vector, ...], layer: VectorPool) -> int:
     """Whose distances these are, up to an addend."""
     for place, vector in enumerate(layer.vectors):
         try:
@@ -270,7 +270,7 @@ def _owner(reader: Reader, scores: list[Expression], candidates: tuple[Vector, .
     raise Unmatched
 
 
-def score_of(reader: Reader, members: Members, pool: Pool) -> tuple[Score, int]:
+def score_of(reader: Reader, members: Members, pool: VectorPool) -> tuple[Score, int]:
     """The score that these are, for a pool in the order of the members, and the sign that it has in them."""
     scores = [reader.expression(member) for member in members]
     for look in (_nearest_sum, _mean_distance, _pivot_distance):
@@ -281,7 +281,7 @@ def score_of(reader: Reader, members: Members, pool: Pool) -> tuple[Score, int]:
     raise Unmatched
 
 
-def _nearest_sum(reader: Reader, scores: list[Expression], pool: Pool) -> tuple[Score, int]:
+def _nearest_sum(reader: Reader, scores: list[Expression], pool: VectorPool) -> tuple[Score, int]:
     found = set()
     zero = constant(0, reader.symbols).key
     for place, score in enumerate(scores):
@@ -308,12 +308,12 @@ def _nearest_sum(reader: Reader, scores: list[Expression], pool: Pool) -> tuple[
     return NearestSum(count), 1 if factor > 0 else -1
 
 
-def _mean_distance(reader: Reader, scores: list[Expression], pool: Pool) -> tuple[Score, int]:
+def _mean_distance(reader: Reader, scores: list[Expression], pool: VectorPool) -> tuple[Score, int]:
     centre = reader.mean(list(pool.vectors))
     return MeanDistance(), reader.proportional(scores, [reader.distance(row, centre) for row in pool.vectors])
 
 
-def _pivot_distance(reader: Reader, scores: list[Expression], pool: Pool) -> tuple[Score, int]:
+def _pivot_distance(reader: Reader, scores: list[Expression], pool: VectorPool) -> tuple[Score, int]:
     require(bool(pool.workers))
     for worker, pivot in zip(pool.workers, pool.vectors, strict=True):
         try:

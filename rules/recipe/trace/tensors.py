@@ -14,9 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kappaguard.rules.recipe.trace.array import SymbolicArray, has_symbols, require_float, symbolic
-from kappaguard.rules.recipe.trace.expression import Condition, Expression
-from kappaguard.rules.recipe.trace.functions import SUMMARIES, cdist
+from kappaguard.rules.recipe.trace.conditions import Condition
+from kappaguard.rules.recipe.trace.expression import Expression
+from kappaguard.rules.recipe.trace.functions import cdist
 from kappaguard.rules.recipe.trace.refusal import refuse
+from kappaguard.rules.recipe.trace.summaries import SUMMARIES
 
 METHODS: dict[str, Callable[..., Any]] = {}
 

@@ -57,6 +57,11 @@ def krum_loops(x, f):
     return x[chosen]
 
 
+def krum_index(x, f):
+    scores = [float(np.sort(((x - each) ** 2).sum(axis=1))[: len(x) - f].sum()) for each in x]
+    return x[scores.index(min(scores))]
+
+
 def krum_of_flower(x, f):
     n = len(x)
     d = np.zeros((n, n))
@@ -203,6 +208,7 @@ SELECTIONS = {
     krum_cdist: "krum",
     krum_pdist: "krum",
     krum_loops: "krum",
+    krum_index: "krum",
     krum_of_flower: "krum(neighbours={flower})",
     multikrum_slices: "multikrum",
     multikrum_listed: "multikrum",

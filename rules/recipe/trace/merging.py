@@ -1,0 +1,240 @@
+"""What rewritten code calls where it meets symbols: conditions, minima, and whatever stands at a rank."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+
+from kappaguard.rules.recipe.trace.array import Ranked, chosen_of, plain, symbols_in
+from kappaguard.rules.recipe.trace.conditions import Condition
+from kappaguard.rules.recipe.trace.expression import Expression
+from kappaguard.rules.recipe.trace.functions import merged
+from kappaguard.rules.recipe.trace.order import family, least
+from kappaguard.rules.recipe.trace.refusal import refuse
+from kappaguard.rules.recipe.trace.ufuncs import entrywise
+
+ABSENT = object()
+
+
+class Helper:
+    """What rewritten code calls. ``table`` has our versions of library functions."""
+
+    table: ClassVar[dict[Any, Any]] = {}
+
+    @staticmethod
+    def undecided(test: Any) -> bool:
+        """Whether a test depends on the input."""
+        return isinstance(test, Condition)
+
+    @staticmethod
+    def values(scope: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+        """The values of local names."""
+        return {name: scope.get(name, ABSENT) for name in names}
+
+    @staticmethod
+    def require_values(scope: dict[str, Any], names: tuple[str, ...]) -> None:
+        """Refuse to change something in place where it depends on the input whether it is changed."""
+        if any(not isinstance(scope.get(name, 0), int | float | Expression) for name in names):
+            refuse("an array is changed in place under a condition", "make a new one: y = y + ...")
+
+    @staticmethod
+    def merge(test: Condition, left: Any, right: Any) -> Any:
+        """``left`` where the test holds, else ``right``."""
+        return merge(test, left, right)
+
+    @staticmethod
+    def choose(test: Any, left: Callable[[], Any], right: Callable[[], Any]) -> Any:
+        """``left() if test else right()``."""
+        if isinstance(test, Condition):
+            return merge(test, left(), right())
+        return left() if test else right()
+
+    @staticmethod
+    def negate(test: Any) -> Any:
+        """``not test``."""
+        return ~test if isinstance(test, Condition) else not test
+
+    @staticmethod
+    def both(left: Any, right: Callable[[], Any]) -> Any:
+        """``left and right()``."""
+        if not isinstance(left, Condition):
+            return right() if left else left
+        return left & right()
+
+    @staticmethod
+    def either(left: Any, right: Callable[[], Any]) -> Any:
+        """``left or right()``."""
+        if not isinstance(left, Condition):
+            return left if left else right()
+        return left | right()
+
+    @staticmethod
+    def get(container: Any, key: Any) -> Any:
+        """``container[key]``."""
+        if isinstance(key, Ranked) and isinstance(container, list | tuple):
+            return standing(key, [container[value] for value in key.values])
+        return container[key]
+
+    @staticmethod
+    def index(container: Any, *args: Any) -> Any:
+        """``container.index(value)``: the place of the least or the greatest of a list is a rank."""
+        symbols = symbols_in(container) if isinstance(container, list | tuple) and len(args) == 1 else None
+        if symbols is None or not isinstance(args[0], Expression):
+            return container.index(*args)
+        members, rooted = family(container, symbols)
+        for rank in (0, len(members) - 1):
+            found = least(members, rank, rooted, symbols)
+            if isinstance(found, Expression) and found.key == args[0].key:
+                return Ranked(symbols, members, rank, range(len(members)))
+        refuse("the place of a value in a list depends on the input", "use argmin, or sorted with a key")
+
+    @staticmethod
+    def replaced(function: Any) -> Any:
+        """Our version of a function that has one; any other as it is."""
+        try:
+            return STAND_INS.get(function) or Helper.table.get(function, function)
+        except TypeError:
+            return function
+
+
+def standing(place: Ranked, parts: list[Any]) -> Any:
+    """Whatever stands at a place: arrays and numbers entry by entry, lists and tuples item by item."""
+    first = parts[0]
+    if isinstance(first, np.ndarray | Expression | float) and not isinstance(first, bool):
+        return chosen_of(place, [plain(part) for part in parts])
+    if isinstance(first, list | tuple) and len({len(part) for part in parts}) == 1:
+        found = [standing(place, [part[item] for part in parts]) for item in range(len(first))]
+        return found if isinstance(first, list) else tuple(found)
+    if isinstance(first, dict) and all(set(part) == set(first) for part in parts):
+        return type(first)({key: standing(place, [part[key] for part in parts]) for key in first})
+    if hasattr(first, "chosen"):
+        return first.chosen(place, parts)
+    if all(type(part) is type(first) and part == first for part in parts):
+        return first
+    return place.with_values(parts)
+
+
+def merge(test: Condition, left: Any, right: Any) -> Any:
+    """``left`` where the test holds, else ``right``: the running minimum of a loop is recognised as such."""
+    if left is right:
+        return left
+    if left is ABSENT or right is ABSENT:
+        refuse("a name is assigned in one branch only", "assign it before the condition")
+    if isinstance(test.left, Expression) and test.kind in ("<", "<="):
+        found = _running(test, left, right)
+        if found is not None:
+            return found
+    if isinstance(left, np.ndarray) or isinstance(right, np.ndarray):
+        return entrywise(lambda a, b: merged(test, a, b), left, right)
+    if isinstance(left, int | float | Expression) and isinstance(right, int | float | Expression):
+        return merged(test, left, right)
+    refuse("what is chosen depends on a comparison", "use min(..., key=...), argmin, or a loop that keeps the least")
+
+
+def _running(test: Condition, left: Any, right: Any) -> Any:
+    """The step of a loop that keeps the least, or the greatest, of a growing family; None if it is none.
+
+    In ``if new < best`` the test's left side joins the family whose least its right side is; in ``if best < new`` the
+    right side joins the family whose greatest the left one is.
+    """
+    symbols = test.symbols
+    grows = _members(test.left, "greatest") != (test.left.key,)
+    if isinstance(left, Expression) and isinstance(right, Expression):
+        keys = _bare(left).key, _bare(right).key
+        if keys not in ((test.left.key, test.right.key), (test.right.key, test.left.key)):
+            return None
+        grows = keys[0] == test.right.key
+    elif not isinstance(left, int | tuple | list | np.ndarray | Ranked) or isinstance(left, bool):
+        return None
+    elif isinstance(right, Ranked) and isinstance(right.rank, int):
+        grows = right.rank > 0 and least(right.members, right.rank, False, symbols).key == test.left.key
+    end = "greatest" if grows else "least"
+    old, new = (test.left, test.right) if grows else (test.right, test.left)
+    members = _members(old, end)
+    if isinstance(right, Ranked) and isinstance(right.rank, int):
+        if least(right.members, right.rank, False, symbols).key != old.key:
+            return None
+        members = right.members
+    joined = (*members, new.key)
+    rank = len(joined) - 1 if grows else 0
+    if isinstance(left, Expression):
+        found = least(joined, rank, False, symbols)
+        GROWN[found.key] = (end, joined)
+        return found.sqrt() if left.single("root") is not None else found
+    if isinstance(right, Ranked) and right.rank == (len(members) - 1 if grows else 0):
+        return Ranked(symbols, joined, rank, (*right.values, left))
+    if len(members) == 1 and not isinstance(right, Ranked):
+        return Ranked(symbols, joined, rank, (right, left))
+    return None
+
+
+def _bare(expression: Expression) -> Expression:
+    """What is under a root."""
+    description = expression.single("root")
+    return expression if description is None else expression.symbols.expressions[description[1]]
+
+
+def _members(expression: Expression, end: str) -> tuple[int, ...]:
+    """The family whose least or greatest a loop has found this to be, in the order in which it grew."""
+    kind, members = GROWN.get(expression.key, (end, (expression.key,)))
+    return members if kind == end else (expression.key,)
+
+
+GROWN: dict[int, tuple[str, tuple[int, ...]]] = {}
+
+
+def _extreme(last: bool) -> Callable[..., Any]:
+    builtin = max if last else min
+
+    def extreme(*args: Any, key: Any = None, **options: Any) -> Any:
+        values = list(args[0]) if len(args) == 1 else list(args)
+        if not values:
+            return builtin(*args, **options)
+        scores = values if key is None else [key(value) for value in values]
+        symbols = symbols_in(scores)
+        if symbols is None:
+            return builtin(values) if key is None else values[scores.index(builtin(scores))]
+        members, rooted = family(scores, symbols)
+        finite = sum(member >= 0 for member in members)
+        rank = len(members) - 1 if last else 0
+        if key is None:
+            return least(members, rank, rooted, symbols)
+        if last and finite < len(members):
+            refuse("the greatest of infinite values")
+        return standing(Ranked(symbols, members, rank, range(len(values))), values)
+
+    return extreme
+
+
+def _sorted(values: Any, *, key: Any = None, reverse: bool = False) -> Any:
+    values = list(values)
+    scores = values if key is None else [key(value) for value in values]
+    symbols = symbols_in(scores)
+    if symbols is None:
+        return sorted(values, key=key, reverse=reverse)
+    members, rooted = family(scores, symbols)
+    ranks = range(len(values))[::-1] if reverse else range(len(values))
+    if key is None:
+        return [least(members, rank, rooted, symbols) for rank in ranks]
+    return [standing(Ranked(symbols, members, rank, range(len(values))), values) for rank in ranks]
+
+
+def _keeping(kind: Any, *kept: type) -> Callable[..., Any]:
+    def convert(*args: Any, **options: Any) -> Any:
+        if args and isinstance(args[0], kept):
+            return args[0]
+        return kind(*args, **options)
+
+    return convert
+
+
+STAND_INS = {
+    int: _keeping(int, Ranked, Condition),
+    float: _keeping(float, Ranked, Condition, Expression),
+    bool: _keeping(bool, Condition),
+    min: _extreme(False),
+    max: _extreme(True),
+    sorted: _sorted,
+}
