@@ -18,8 +18,8 @@ TOGETHER := -n 2 --dist loadfile
 # The kinds of processor that OpenBLAS can be told to take this one for, and numbers of threads.
 CORES := Nehalem Sandybridge Haswell Zen SkylakeX
 THREADS := 1 2
-PROGRAMS := tests/search/test_descent.py tests/search/test_conic.py tests/verify/test_engine.py tests/verify/performance \
-    tests/verify/test_traced.py tests/verify/test_worst_inputs.py
+PROGRAMS := tests/verify/theory/performance/test_descent.py tests/search/test_conic.py tests/verify/judge/test_engine.py tests/verify/theory/performance \
+    tests/verify/judge/test_traced.py tests/verify/guard/test_worst_inputs.py
 
 .PHONY: verify test solvers lint types format build bench bench-search bench-train clean
 
@@ -54,9 +54,11 @@ build: $(DEVELOPMENT)
 
 bench: $(PACKAGE) $(DEVELOPMENT)
 	$(BIN)/python benchmarks/rules.py
+	$(BIN)/python benchmarks/large.py
 
 bench-search: $(PACKAGE) $(DEVELOPMENT)
 	$(BIN)/python benchmarks/search.py
+	$(BIN)/python benchmarks/unseen.py
 
 bench-train: $(PACKAGE) $(DEVELOPMENT)
 	$(BIN)/python benchmarks/training.py

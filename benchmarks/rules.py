@@ -19,8 +19,8 @@ from rich.progress import Progress
 from rich.table import Table
 
 from kappaguard.rules import native
-from kappaguard.rules.adapters.byzfl import SHELLS
-from kappaguard.rules.adapters.importing import load_module
+from kappaguard.rules.foreign.byzfl import SHELLS
+from kappaguard.rules.foreign.importing import load_module
 from kappaguard.rules.names import parse
 
 SIZES = [(17, 4, 10_000), (17, 4, 431_080), (17, 4, 1_310_922), (100, 20, 100_000)]

@@ -29,10 +29,10 @@ from kappaguard.search.adversaries.attacks import Attacks
 from kappaguard.search.adversaries.base import Adversary
 from kappaguard.search.adversaries.evolution import DifferentialEvolution
 from kappaguard.search.arena import Arena
-from kappaguard.search.engines import spread
+from kappaguard.search.engines import distribute
 from kappaguard.search.portfolio import ADVERSARIES
-from kappaguard.verify.lower import search
-from kappaguard.verify.replay import replay
+from kappaguard.verify.judge.replay import replay
+from kappaguard.verify.judge.search import search
 
 PAIRS = ((5, 1), (7, 2), (9, 3), (11, 4), (17, 4), (17, 8))
 PLAIN = ("krum", "cwmed", "cwtm", "gm", "meamed", "multikrum", "mda")
@@ -105,10 +105,15 @@ def _times(budget: float) -> list[float]:
 
 def reference(rule: str, n: int, f: int) -> float:
     """The certified kappa*, or the best ratio known."""
-    lower = _known().get(f"{rule} {n} {f}")
-    best = 0.0 if lower is None else float(from_json(lower).lower)
+    best = known_ratio(rule, n, f)
     result = kg.exact(rule, n, f)
     return max(best, float(result.lower)) if not result.gap <= 1e-6 else float(result.lower)
+
+
+def known_ratio(rule: str, n: int, f: int) -> float:
+    """The best ratio on file."""
+    lower = _known().get(f"{rule} {n} {f}")
+    return 0.0 if lower is None else float(from_json(lower).lower)
 
 
 def _known() -> dict[str, str]:
@@ -148,17 +153,17 @@ def main() -> None:
     rows = [(rule, n, f, reference(rule, n, f)) for rule in options.rules for n, f in options.at]
     budgets = {mode: min(options.budget, 10.0) if mode == "full" else options.budget for mode in options.modes}
     tasks = [Task(rule, n, f, mode, budgets[mode], value) for rule, n, f, value in rows for mode in options.modes]
-    done = dict(spread(run, tasks, jobs=options.jobs))
+    done = dict(distribute(run, tasks, jobs=options.jobs))
     heads = [f"{mode}: {', '.join(f'{each:g}' for each in _times(budgets[mode]))} s" for mode in options.modes]
     print("| rule | n, f | reference |", " | ".join(heads), "|")
     print("|---|---|---|" + "---|" * len(options.modes))
     for place, (rule, n, f, value) in enumerate(rows):
         results = [done[place * len(options.modes) + k] for k in range(len(options.modes))]
-        cells = [", ".join(map(_rounded, result)) for result in results]
+        cells = [", ".join(map(rounded, result)) for result in results]
         print(f"| {rule} | {n}, {f} | {value:.6g} |", " | ".join(cells), "|")
 
 
-def _rounded(fraction: float) -> str:
+def rounded(fraction: float) -> str:
     """Rounded down, so that 1.000 is never printed for less."""
     return f"{math.floor(fraction * 1000 + 1e-3) / 1000:.3f}"
 

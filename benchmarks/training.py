@@ -31,7 +31,7 @@ from rich.table import Table
 from torch import nn
 
 from kappaguard.rules import native
-from kappaguard.rules.adapters.importing import load_module
+from kappaguard.rules.foreign.importing import load_module
 from kappaguard.rules.native.sharing import thread_count
 from kappaguard.search.attacks.line import error_at
 from kappaguard.training.algorithm import Training

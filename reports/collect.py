@@ -10,9 +10,9 @@ from typing import Any
 
 from kappaguard.reports.drawing import drawn
 from kappaguard.reports.table import F, N, places, table
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.errors import InputError
 from kappaguard.rules.witness import load
-from kappaguard.verify.lower import search
+from kappaguard.verify.judge.search import search
 
 SEARCHED = ("krum", "mda", "nnm+krum")
 EVALUATIONS = 20_000

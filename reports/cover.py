@@ -7,8 +7,8 @@ from pathlib import Path
 
 from kappaguard.reports.pictures.kappa import curves
 from kappaguard.reports.results import read
-from kappaguard.rules.errors import InputError
-from kappaguard.rules.files import write
+from kappaguard.rules.base.errors import InputError
+from kappaguard.rules.base.files import write
 
 GREY = "#6e7781"
 """Readable on light and on dark."""

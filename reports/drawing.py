@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from kappaguard.reports.bounds import lower_shown
-from kappaguard.rules.arrays import to_numpy
-from kappaguard.rules.errors import InputError, RuleFault
+from kappaguard.rules.base.arrays import to_numpy
+from kappaguard.rules.base.errors import InputError, RuleFault
 from kappaguard.rules.names import rule as rule_named
 from kappaguard.rules.witness import Witness
 

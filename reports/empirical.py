@@ -19,7 +19,7 @@ from typing import Any
 from kappaguard.reports.estimate import COLUMNS, read_estimate, table_csv
 from kappaguard.reports.pictures.empirical import study, worst_of
 from kappaguard.reports.pictures.estimate import on_white
-from kappaguard.rules.files import write
+from kappaguard.rules.base.files import write
 
 PLAIN = (
     *("average", "cwmed", "cwtm", "gm", "krum", "multikrum", "mda", "meamed"),

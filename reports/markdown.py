@@ -6,20 +6,20 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kappaguard.reports.bounds import lower_shown, upper_shown
-from kappaguard.reports.dossier.escape import code, escaped, table
+from kappaguard.reports.dossier.markdown_text import code, escaped, table
 from kappaguard.reports.estimate import HEADINGS, row
+from kappaguard.reports.glossary import AUTHORS, TITLE, VENUE
 from kappaguard.reports.highlights import highlights
 from kappaguard.reports.page import shown, tables
 from kappaguard.reports.rates import FLOORS, SLOPES, floor_rows, slope_rows
-from kappaguard.reports.signs import typeset
 from kappaguard.reports.summary import groups, told, verdicts_seen, verify_command
 from kappaguard.reports.trained import trained_tables
-from kappaguard.reports.words import AUTHORS, TITLE, VENUE
+from kappaguard.reports.typesetting import typeset
 
 MOST_CHARACTERS = 65_000
 """What GitHub takes as a comment."""
 MANY_CHANGES, FEW_CHANGES = 60, 10
-CLAIMS = ("claim", "statement", "verdict", "computed", "stated", "tightness")
+CLAIMS = ("claim", "statement", "verdict", "rests on", "computed", "stated", "tightness")
 KAPPA = ("rule", "paper", "kappa* ≥", "kappa* ≤", "f/(n-2f)", "lost", "again")
 
 
@@ -92,7 +92,7 @@ def _linked(text: str, file: str | None) -> str:
 
 
 def _claim(claim: Mapping[str, Any]) -> list[str]:
-    words = [claim["name"], typeset(claim["statement"]), claim["verdict"]]
+    words = [claim["name"], typeset(claim["statement"]), claim["verdict"], typeset(claim["grounds"] or "")]
     computed = _linked(shown(claim["computed"]), claim["witness"])
     return [*map(escaped, words), computed, shown(claim["stated"]), shown(claim["tightness"])]
 
@@ -131,6 +131,8 @@ def _section(claim: Mapping[str, Any]) -> list[str]:
     lines = ["", f"### {escaped(claim['name'])}: {claim['verdict']}", "", f"Source: {escaped(claim['source'])}."]
     if claim["methods"]:
         lines[-1] += f" Method: {', '.join(claim['methods'])}."
+    if claim["basis"]:
+        lines[-1] += f" {'Refuted' if claim['verdict'] == 'refuted' else 'Rests on'}: {escaped(claim['basis'])}."
     if claim["corrects"]:
         lines[-1] += f" Corrects {escaped(claim['corrects'])}."
     if not claim["as_expected"]:

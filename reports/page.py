@@ -9,6 +9,8 @@ from typing import Any
 
 from kappaguard.reports.bounds import lower_shown, upper_shown
 from kappaguard.reports.estimate import HEADINGS, MIXING_HEADINGS, mixing_row, notes, row
+from kappaguard.reports.glossary import AUTHORS, TITLE, VENUE, WORDS
+from kappaguard.reports.graph import linked
 from kappaguard.reports.highlights import highlights
 from kappaguard.reports.pictures.estimate import distributions
 from kappaguard.reports.pictures.figure import Picture
@@ -16,10 +18,9 @@ from kappaguard.reports.pictures.kappa import curves, tightness
 from kappaguard.reports.pictures.traces import traces
 from kappaguard.reports.pictures.trained import worst_inputs
 from kappaguard.reports.pictures.training import floors, rates, runs
-from kappaguard.reports.signs import typeset
 from kappaguard.reports.summary import groups, told, verdicts_seen, verify_command
 from kappaguard.reports.table import F, N
-from kappaguard.reports.words import AUTHORS, TITLE, VENUE, WORDS
+from kappaguard.reports.typesetting import typeset
 
 
 def page(results: Mapping[str, Any], changes: Sequence[str] | None = None) -> str:
@@ -51,6 +52,7 @@ def page(results: Mapping[str, Any], changes: Sequence[str] | None = None) -> st
         refuted=[each["name"] for each in claims if each["verdict"] == "refuted"],
         highlights=highlights(claims, kappa),
         changes=changes,
+        graph=bool(linked(claims)),
         tables=tables(kappa),
         pictures=pictures_of_kappa(filled),
         searched=[each for each in [traces(results.get("searches", []))] if each],

@@ -11,14 +11,14 @@ from importlib.metadata import version
 from pathlib import Path
 
 import kappaguard
-from kappaguard.reports.dossier.escape import escaped, table
-from kappaguard.rules.errors import InputError
-from kappaguard.verify.claimed import coefficient, counterpart
-from kappaguard.verify.coefficients import OURS
-from kappaguard.verify.guard import Order, carry_out_all
-from kappaguard.verify.inquiry import Inquiry
-from kappaguard.verify.sandbox.run import Limits
-from kappaguard.verify.verdict import Verdict
+from kappaguard.reports.dossier.markdown_text import escaped, table
+from kappaguard.rules.base.errors import InputError
+from kappaguard.verify.guard.check import Job, run_jobs
+from kappaguard.verify.guard.claim_check import ClaimCheck
+from kappaguard.verify.guard.claimed import coefficient, counterpart
+from kappaguard.verify.guard.verdict import Verdict
+from kappaguard.verify.process.run import Limits
+from kappaguard.verify.theory.coefficients import OURS
 
 N, F = 11, 2
 EVALUATIONS = 20_000
@@ -95,8 +95,8 @@ The peers are installed without their dependencies, by `make test` or, in the fo
 """
 
 CLOSING = """
-Health checks are explained in `verify/health/`; those in bold refute the claim by themselves, the others warn.
-Outputs are judged with rounding allowed for (`verify/rounding.py`). Flower's Krum and MultiKrum add up the
+Health checks are explained in `verify/guard/health/`; those in bold refute the claim by themselves, the others warn.
+Outputs are judged with rounding allowed for (`verify/judge/rounding.py`). Flower's Krum and MultiKrum add up the
 distances to n - f - 2 others where the paper's rules have n - f - 1 (n - f vectors, the vector itself among them): they
 are other functions, with another kappa\\*. And its MultiKrum averages `num_nodes_to_select` vectors, which is 1 unless
 one says otherwise: as it comes it is its Krum, not the mean of n - f vectors that the claim is about, and therefore
@@ -124,9 +124,10 @@ def claim_for(spec: str, n: int, f: int) -> tuple[str, str]:
 def write_table(folder: Path, jobs: int = 2, evaluations: int = EVALUATIONS) -> Path:
     """Check every rule, save the witnesses, and write the page."""
     orders = [
-        Order(Inquiry(spec, N, F, claim_for(spec, N, F)[0], evaluations), None, True, Limits(SECONDS)) for spec in RULES
+        Job(ClaimCheck(spec, N, F, claim_for(spec, N, F)[0], evaluations), None, True, Limits(SECONDS))
+        for spec in RULES
     ]
-    outcomes = carry_out_all(orders, jobs)
+    outcomes = run_jobs(orders, jobs)
     shutil.rmtree(folder / FOLDER, ignore_errors=True)
     (folder / FOLDER).mkdir(parents=True)
     rows = [_row(spec, outcome, folder / FOLDER) for spec, outcome in zip(RULES, outcomes, strict=True)]

@@ -7,13 +7,11 @@ constant times kappa G^2 stays whatever T is: the floor.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from kappaguard.reports.results import read_json, validate
-from kappaguard.rules.files import write
+from kappaguard.reports.results import read_part, save_part
 
 NAME = "rates.json"
 COMMAND = "kappaguard reproduce rates"
@@ -21,20 +19,16 @@ COMMAND = "kappaguard reproduce rates"
 
 def save(rates: dict[str, Any], folder: Path) -> Path:
     """Write rates.json."""
-    validate(rates, "rates")
-    write(folder / NAME, json.dumps(rates, indent=1, allow_nan=False) + "\n")
-    return folder / NAME
+    return save_part(rates, "rates", folder / NAME)
 
 
 def read(path: Path) -> dict[str, Any]:
     """The rates in a file, or in the file rates.json of a folder."""
-    rates = read_json(path / NAME if path.is_dir() else path)
-    validate(rates, "rates")
-    return rates
+    return read_part("rates", NAME, path)
 
 
 SLOPES = ["algorithm", "rule", "attack", "slope", "95 % interval", "theorem"]
-FLOORS = ["problem", "setting", "n", "f", "left", "kappa-hat G^2"]
+FLOORS = ["problem", "setting", "n", "f", "left", "ratio G^2"]
 
 
 def slope_rows(rates: Mapping[str, Any]) -> list[list[str]]:
@@ -56,7 +50,7 @@ def floor_rows(rates: Mapping[str, Any]) -> list[list[str]]:
         [
             *(str(each[key]) for key in ("problem", "setting", "n", "f")),
             f"{each['left']:.5g}",
-            f"{each['kappa_hat'] * each['heterogeneity_squared']:.5g}",
+            f"{each['ratio'] * each['heterogeneity_squared']:.5g}",
         ]
         for each in rates["floors"]
     ]

@@ -9,8 +9,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from kappaguard.rules.errors import InputError
-from kappaguard.rules.files import write
+from kappaguard.rules.base.errors import InputError
+from kappaguard.rules.base.files import write
 
 NAME = "results.json"
 MOST_BYTES = 64 << 20
@@ -31,6 +31,20 @@ def validate(results: Mapping[str, Any], part: str | None = None) -> None:
     errors = sorted(Draft202012Validator(wanted).iter_errors(results), key=lambda each: each.json_path)
     if errors:
         raise InputError(f"the results are damaged at {errors[0].json_path}: {errors[0].message[:200]}")
+
+
+def save_part(stored: Mapping[str, Any], part: str, where: Path) -> Path:
+    """Write a part of the results to a file of its own."""
+    validate(stored, part)
+    write(where, json.dumps(stored, indent=1, allow_nan=False) + "\n")
+    return where
+
+
+def read_part(part: str, name: str, path: Path) -> dict[str, Any]:
+    """A part of the results in a file, or in the file of that name in a folder."""
+    stored = read_json(path / name if path.is_dir() else path)
+    validate(stored, part)
+    return stored
 
 
 def read(path: Path) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import kappaguard
 from kappaguard.reports.training import train_command
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.errors import InputError
 from kappaguard.training.folder import Folder
 from kappaguard.training.picture import as_table, drawn
 
@@ -55,8 +55,8 @@ def _facts(result: dict[str, Any] | None, done: int, steps: int) -> list[tuple[s
     for name, key in (("best accuracy", "best_accuracy"), ("last accuracy", "accuracy")):
         if result.get(key) is not None:
             facts.append((name, f"{result[key]:.2%}"))
-    if result.get("largest_kappa_hat") is not None:
-        facts.append(("largest kappa-hat", f"{result['largest_kappa_hat']:.4g}"))
+    if result.get("largest_ratio") is not None:
+        facts.append(("largest ratio", f"{result['largest_ratio']:.4g}"))
     for name, key in (("training samples", "images"), ("code", "code")):
         if result.get(key):
             facts.append((name, str(result[key])))

@@ -12,7 +12,7 @@ OURS = "kappaguard"
 
 
 @dataclass(frozen=True)
-class Group:
+class ClaimGroup:
     """Claims of one origin, counted by verdict."""
 
     origin: str
@@ -21,16 +21,26 @@ class Group:
 
 def told(results: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The claims with everything that is optional in results.json, and with the commands that repeat them."""
-    absent = {"corrects": None, "detail": None, "error": None, "tightness": None, "relation": None, "replays": False}
+    absent: dict[str, Any] = {
+        "corrects": None,
+        "detail": None,
+        "error": None,
+        "tightness": None,
+        "relation": None,
+        "replays": False,
+    }
+    absent |= {"scope": None, "kind": None, "basis": None, "reach": None, "grounds": None, "rests_on": []}
     found = []
+    names = {each["name"] for each in results["claims"]}
     for each in results["claims"]:
         claim = {**absent, **each, "command": verify_command(results["effort"], each["name"])}
+        claim["rests_on"] = [name for name in claim["rests_on"] if name in names]
         claim["replay"] = f"kappaguard replay {each['witness']}" if claim["replays"] and each["witness"] else None
         found.append(claim)
     return found
 
 
-def groups(claims: Sequence[Mapping[str, Any]]) -> list[Group]:
+def groups(claims: Sequence[Mapping[str, Any]]) -> list[ClaimGroup]:
     """The paper's statements, what replaces those that fail, and what is sharper or new; without empty groups."""
     counted: dict[str, Counter[str]] = {
         "in the paper": Counter(),
@@ -39,7 +49,7 @@ def groups(claims: Sequence[Mapping[str, Any]]) -> list[Group]:
     }
     for each in claims:
         counted[_origin(each)][each["verdict"]] += 1
-    return [Group(origin, counts) for origin, counts in counted.items() if counts]
+    return [ClaimGroup(origin, counts) for origin, counts in counted.items() if counts]
 
 
 def verdicts_seen(claims: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -9,14 +9,15 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from kappaguard.rules.files import write
+from kappaguard.rules.base.files import write
 from kappaguard.rules.names import parse
-from kappaguard.search.engines import spread
+from kappaguard.search.engines import distribute
 from kappaguard.search.ledger import ledger
-from kappaguard.verify.claims.store import shared_hash
-from kappaguard.verify.coefficients import UNIVERSAL
-from kappaguard.verify.exact import exact
-from kappaguard.verify.verdict import number
+from kappaguard.verify.guard.verdict import number
+from kappaguard.verify.judge.exact import exact
+from kappaguard.verify.theory.coefficients import UNIVERSAL
+from kappaguard.verify.theory.run import FINISHED
+from kappaguard.verify.theory.store import shared_hash
 
 RULES = ("cwtm", "cwmed", "gm", "multikrum", "meamed", "mda", "krum")
 N, F = 17, 4
@@ -74,7 +75,7 @@ def compute(place: Place) -> dict[str, Any]:
 
 
 def _value(expression: str, place: Place) -> Fraction:
-    from kappaguard.rules.expression import evaluate
+    from kappaguard.rules.base.expression import evaluate
 
     return Fraction(evaluate(expression, place.n, place.f))
 
@@ -86,12 +87,14 @@ def table(
     jobs: int | None = None,
 ) -> list[dict[str, Any]]:
     """All entries, computed on all cores; finished ones are kept in the folder for the next time."""
-    with ledger(folder / "claims" / "table.sqlite") as finished:
+    with ledger(folder / FINISHED) as finished:
         keys = {place: json.dumps([shared_hash(), asdict(place)], sort_keys=True) for place in wanted}
         missing = [place for place in wanted if keys[place] not in finished]
         report(len(wanted) - len(missing), len(wanted))
         if missing:
-            for done, (index, entry) in enumerate(spread(compute, missing, jobs=jobs), len(wanted) - len(missing) + 1):
+            for done, (index, entry) in enumerate(
+                distribute(compute, missing, jobs=jobs), len(wanted) - len(missing) + 1
+            ):
                 finished[keys[missing[index]]] = json.dumps(entry)
                 report(done, len(wanted))
         entries = [json.loads(finished[keys[place]]) for place in wanted]

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from kappaguard.reports.results import read_json, validate
-from kappaguard.rules.files import write
+from kappaguard.reports.results import read_part, save_part
 
 NAME = "witnesses.json"
 COMMAND = "kappaguard reproduce witnesses"
@@ -20,16 +18,12 @@ SLACK = ["T", "least aggregate leaves", "random output leaves", "its bound"]
 
 def save_trained(stored: Mapping[str, Any], folder: Path) -> Path:
     """Write witnesses.json."""
-    validate(stored, "trained")
-    write(folder / NAME, json.dumps(stored, indent=1, allow_nan=False) + "\n")
-    return folder / NAME
+    return save_part(stored, "trained", folder / NAME)
 
 
 def read_trained(path: Path) -> dict[str, Any]:
     """What a file holds, or the file witnesses.json of a folder."""
-    stored = read_json(path / NAME if path.is_dir() else path)
-    validate(stored, "trained")
-    return stored
+    return read_part("trained", NAME, path)
 
 
 def trained_tables(stored: Mapping[str, Any]) -> list[tuple[list[str], list[list[str]]]]:

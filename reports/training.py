@@ -1,4 +1,4 @@
-"""What a report shows of training: stored runs with kappa-hat of their steps, and stored rates."""
+"""What a report shows of training: stored runs with the ratio of their steps, and stored rates."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import Any
 from kappaguard.reports.estimate import read_estimate
 from kappaguard.reports.rates import read
 from kappaguard.reports.trained import read_trained
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.errors import InputError
 from kappaguard.training.configuration import Configuration, preset, presets
 from kappaguard.training.folder import Folder
-from kappaguard.training.idle import why_idle
+from kappaguard.training.unused_settings import why_idle
 
 
 def with_training(
@@ -37,20 +37,20 @@ def with_training(
 
 
 def stored_run(path: Path) -> dict[str, Any]:
-    """kappa-hat of every measured step of a stored training run, and the command that repeats the run."""
+    """The ratio of every measured step of a stored training run, and the command that repeats the run."""
     log = path / "log.jsonl"
     try:
         rows = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
-        pairs = [(float(row["step"]), float(row["kappa_hat"])) for row in rows if row.get("kappa_hat") is not None]
+        pairs = [(float(row["step"]), float(row["ratio"])) for row in rows if row.get("ratio") is not None]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         raise InputError(f"{path} is not the folder of a training run: no log.jsonl with steps in it") from None
     pairs = [pair for pair in pairs if math.isfinite(pair[1])]
     if not pairs:
-        raise InputError(f"{path} has no step with a finite kappa-hat to show: train with --measure-every 1")
+        raise InputError(f"{path} has no step with a finite ratio to show: train with --measure-every 1")
     return {
         "name": path.name,
         "steps": [step for step, _ in pairs],
-        "kappa_hat": [value for _, value in pairs],
+        "ratio": [value for _, value in pairs],
         "command": train_command(Folder.existing(path)[1]),
     }
 

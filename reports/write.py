@@ -1,4 +1,4 @@
-"""A report as a folder: index.html, report.md and results.json beside the witnesses and certificates."""
+"""A report as a folder: index.html, graph.html, report.md and results.json beside the witnesses and certificates."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from kappaguard.reports.baseline import changes
+from kappaguard.reports.graph import graph_page, linked
 from kappaguard.reports.markdown import markdown
 from kappaguard.reports.page import page
 from kappaguard.reports.results import save
-from kappaguard.rules.errors import InputError
-from kappaguard.rules.files import write
+from kappaguard.reports.summary import told
+from kappaguard.rules.base.errors import InputError
+from kappaguard.rules.base.files import write
 
 TITLE = "<title>kappaguard report</title>"
 """What tells a page of ours from another."""
@@ -24,6 +26,8 @@ def write_report(results: Mapping[str, Any], folder: Path, before: Mapping[str, 
     since = None if before is None else changes(results, before)
     write(folder / "report.md", markdown(results, since))
     write(folder / "index.html", page(results, since))
+    if linked(told(results)):
+        write(folder / "graph.html", graph_page(told(results)))
     return folder / "index.html"
 
 

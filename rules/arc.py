@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from kappaguard.rules.arrays import namespace
-from kappaguard.rules.base import PreAggregation, Traits
-from kappaguard.rules.checks import require_count, require_inexact, require_minority
+from kappaguard.rules.base.arrays import namespace
+from kappaguard.rules.base.checks import require_count, require_inexact, require_minority
+from kappaguard.rules.base.rule import PreAggregation, Traits
 from kappaguard.rules.clip import clip
 from kappaguard.rules.cloud import Cloud
 

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kappaguard.rules import native
-from kappaguard.rules.arrays import Array, device_of, enter, is_exact, namespace
-from kappaguard.rules.base import Rule
+from kappaguard.rules.base.arrays import Array, device_of, enter, is_exact, namespace
+from kappaguard.rules.base.rule import Rule
 from kappaguard.rules.cloud import Cloud
 
 _DOUBLE = np.dtype(np.float64)

@@ -10,11 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from kappaguard.rules.arrays import Array, device_of, is_exact, namespace
-from kappaguard.rules.base import PreAggregation, Traits
-from kappaguard.rules.checks import require_count
+from kappaguard.rules.base.arrays import Array, device_of, is_exact, namespace
+from kappaguard.rules.base.checks import require_count
+from kappaguard.rules.base.errors import InputError
+from kappaguard.rules.base.rule import PreAggregation, Traits
 from kappaguard.rules.cloud import Cloud
-from kappaguard.rules.errors import InputError
 
 
 @dataclass(frozen=True)

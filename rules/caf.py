@@ -9,10 +9,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from kappaguard.rules.arrays import Array, bounded, namespace
-from kappaguard.rules.base import Rule, Traits
-from kappaguard.rules.checks import require_count, require_inexact, require_minority
+from kappaguard.rules.base.arrays import Array, bounded, namespace
+from kappaguard.rules.base.checks import require_count, require_inexact, require_minority
+from kappaguard.rules.base.rule import Rule, Traits
 from kappaguard.rules.cloud import Cloud
+from kappaguard.rules.spectral import finite_weights, principal
 
 
 @dataclass(frozen=True)
@@ -43,17 +44,14 @@ class CovarianceFilter(Rule):
         xp = namespace(distances)
         if isinstance(distances, np.ndarray) and distances.ndim == 2 and np.isfinite(distances.sum()):
             return cloud.combine(_filtered(distances, n - 2 * self.f))
-        infinite = xp.isinf(distances)
-        unseen = xp.sum(xp.astype(infinite, xp.int64), axis=-1)
-        clean = xp.where(infinite, xp.zeros_like(distances), distances)
-        weights = xp.astype(unseen == xp.min(unseen, axis=-1, keepdims=True), xp.float64)
+        distances, weights = finite_weights(cloud)
         best = weights / xp.sum(weights, axis=-1, keepdims=True)
         least = xp.full_like(best[..., 0], float("inf"))
         going = xp.sum(weights, axis=-1) > n - 2 * self.f
         for _ in range(n):
             if not bool(xp.any(going)):
                 break
-            share, spread, projection = _principal(clean, weights)
+            share, spread, projection = principal(distances, weights)
             better = going & (spread < least)
             best = xp.where(better[..., None], share, best)
             least = xp.where(better, spread, least)
@@ -101,49 +99,3 @@ def _top_alone(matrix: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]
         values, vectors = np.linalg.eigh(matrix)
         return float(values[-1]), vectors[:, -1]
     return float(values[0]), vectors[:, 0]
-
-
-def _principal(distances: Array, weights: Array) -> tuple[Array, Array, Array]:
-    """Normalised weights, the largest eigenvalue of the weighted covariance, and squared projections on its vector.
-
-    Distances are taken in units of the largest one that has weight: vectors that are out no longer matter.
-    """
-    xp = namespace(distances)
-    counted = weights > 0
-    seen = xp.where(counted[..., :, None] & counted[..., None, :], distances, 0.0)
-    largest = xp.max(seen, axis=(-2, -1))
-    unit = xp.where(largest > 0, largest, 1.0)
-    seen = seen / unit[..., None, None]
-    total = xp.sum(weights, axis=-1, keepdims=True)
-    # none is left where the rest of a batch still goes on
-    share = weights / xp.where(total > 0, total, 1.0)
-    to_mean = xp.matmul(seen, share[..., None])[..., 0]
-    constant = xp.sum(to_mean * share, axis=-1)[..., None, None]
-    gram = (to_mean[..., :, None] + to_mean[..., None, :] - seen - constant) / 2
-    root = xp.where(counted, xp.sqrt(xp.where(counted, share, 1.0)), 0.0)
-    value, vector = _top(root[..., :, None] * gram * root[..., None, :])
-    spread = bounded(value, 0.0, None)
-    raw = xp.matmul(gram, (root * vector)[..., None])[..., 0]
-    scale = xp.where(spread > 0, spread, 1.0)[..., None]
-    projection = xp.where(counted, raw**2 / scale, 0.0)
-    return share, spread * unit, projection
-
-
-def _top(matrix: Array) -> tuple[Array, Array]:
-    """The largest eigenvalue and its vector.
-
-    torch differentiates the pair through its first-order expansion, v + (lambda - A)^+ A v, because its own
-    derivative of all eigenvectors divides by the differences of equal eigenvalues that do not matter here.
-    """
-    xp = namespace(matrix)
-    if not getattr(matrix, "requires_grad", False):
-        values, vectors = xp.linalg.eigh(matrix)
-        return values[..., -1], vectors[..., :, -1]
-    values, vectors = xp.linalg.eigh(matrix.detach())
-    top = vectors[..., :, -1]
-    gaps = values[..., -1:] - values
-    inverse = xp.where(gaps > 1e-12, 1 / xp.where(gaps > 1e-12, gaps, 1.0), 0.0)
-    image = xp.matmul(matrix, top[..., None])
-    inner = xp.matmul(xp.matrix_transpose(vectors), image)
-    change = xp.matmul(vectors, inverse[..., None] * inner)[..., 0]
-    return xp.sum(top * image[..., 0], axis=-1), top + change - change.detach()

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from kappaguard.rules.arrays import Array, namespace
-from kappaguard.rules.base import Rule, Traits
-from kappaguard.rules.checks import require_count, require_inexact, require_positive
+from kappaguard.rules.base.arrays import Array, namespace
+from kappaguard.rules.base.checks import require_count, require_inexact, require_positive
+from kappaguard.rules.base.rule import Rule, Traits
 from kappaguard.rules.clip import clip, shrinkage
 from kappaguard.rules.cloud import Cloud
 

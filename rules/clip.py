@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from kappaguard.rules import native
-from kappaguard.rules.arrays import Array, in_double, namespace
-from kappaguard.rules.checks import reject_nan
+from kappaguard.rules.base.arrays import Array, in_double, namespace
+from kappaguard.rules.base.checks import reject_nan
 
 
 def lengths(x: Array) -> Array:

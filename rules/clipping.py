@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from kappaguard.rules.base import PreAggregation, Traits
-from kappaguard.rules.checks import require_inexact, require_positive
+from kappaguard.rules.base.checks import require_inexact, require_positive
+from kappaguard.rules.base.rule import PreAggregation, Traits
 from kappaguard.rules.clip import clip
 from kappaguard.rules.cloud import Cloud
 

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kappaguard.rules import native
-from kappaguard.rules.arrays import Array, is_exact, namespace
-from kappaguard.rules.checks import reject_nan, require_shape
+from kappaguard.rules.base.arrays import Array, is_exact, namespace, off_diagonal
+from kappaguard.rules.base.checks import reject_nan, require_shape
+from kappaguard.rules.base.lazy import lazy
 from kappaguard.rules.clip import lengths
 from kappaguard.rules.distances import (
     Beginning,
@@ -19,11 +20,12 @@ from kappaguard.rules.distances import (
     pairs_of,
     squared_distances,
 )
-from kappaguard.rules.lazy import lazy
 
 SMALL = 32
 """Up to this many vectors, distances of mixtures are formed from differences of weights throughout."""
-CANCELLED = 1e-2
+CANCELLED = 1e-4
+"""A squared distance of mixtures below this part of the terms that it is a sum of is formed anew: it lost four digits
+of sixteen, and ``ordering.MARGIN`` needs eleven."""
 LEAST_WEIGHT = 1e-30
 """What is smaller loses digits in float32, whose smallest normal number is 1.2e-38."""
 MOST_DIFFERENCES = 1 << 21
@@ -184,11 +186,19 @@ def _mixed_distances(mixing: Array, distances: Array) -> Array | None:
         difference = mixing[..., :, None, :] - mixing[..., None, :, :]
         result = -xp.sum(xp.matmul(difference, distances[..., None, :, :]) * difference, axis=-1) / 2
         return result if is_exact(result) else xp.where(result < 0, xp.zeros_like(result), result)
-    product = xp.matmul(xp.matmul(mixing, distances), xp.matrix_transpose(mixing))
+    # inner products about a central vector, of what the rows mix otherwise than a central row: so a far vector only
+    # matters where it is mixed, and mixtures that are close to each other keep their digits
+    inner, row = _about(distances, xp.argmin(xp.sum(distances, axis=-1), axis=-1))
+    middle = xp.argmin(xp.matmul(mixing, row[..., None])[..., 0], axis=-1)
+    other = mixing - xp.take_along_axis(mixing, middle[..., None, None], axis=-2)
+    product = xp.matmul(xp.matmul(other, inner), xp.matrix_transpose(other))
     squares = xp.linalg.diagonal(product)
-    centre = (squares[..., :, None] + squares[..., None, :]) / 2
-    result = product - centre
-    cancelled = result < CANCELLED * centre
+    result = squares[..., :, None] + squares[..., None, :] - (product + xp.matrix_transpose(product))
+    # what is rounded is at most |u|^T |B| |v| with |B_kl| <= (B_kk B_ll)^(1/2)
+    reach = xp.matmul(abs(other), xp.sqrt(row)[..., None])[..., 0]
+    apart = off_diagonal(mixing)
+    cancelled = apart & ~(result >= CANCELLED * (reach[..., :, None] + reach[..., None, :]) ** 2)
+    result = xp.where(apart, result, xp.zeros_like(result))
     if int(xp.sum(xp.astype(cancelled, xp.int64))) * mixing.shape[-1] > MOST_DIFFERENCES:
         return None
     first = xp.nonzero(cancelled)
@@ -197,6 +207,13 @@ def _mixed_distances(mixing: Array, distances: Array) -> Array | None:
     again = -xp.sum(xp.matmul(difference[..., None, :], distances[batch])[..., 0, :] * difference, axis=-1) / 2
     result[first] = again
     return xp.where(result < 0, xp.zeros_like(result), result)
+
+
+def _about(distances: Array, pivot: Array) -> tuple[Array, Array]:
+    """The inner products about the vector of that index, and the squared distances from it."""
+    xp = namespace(distances)
+    row = xp.take_along_axis(distances, pivot[..., None, None], axis=-2)[..., 0, :]
+    return (row[..., :, None] + row[..., None, :] - distances) / 2, row
 
 
 def _mix(mixing: Array, x: Array) -> Array:

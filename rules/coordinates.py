@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kappaguard.rules import native
-from kappaguard.rules.arrays import Array, device_of, in_double, is_exact, namespace
-from kappaguard.rules.checks import reject_nan
+from kappaguard.rules.base.arrays import Array, device_of, in_double, is_exact, namespace
+from kappaguard.rules.base.checks import reject_nan
 
 ROUNDINGS = 8
 """The median and a difference from it carry this many roundings at most; values nearer than that are tied."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from kappaguard.rules.arrays import Array
-from kappaguard.rules.base import Coefficient, Rule, Traits
+from kappaguard.rules.base.arrays import Array
+from kappaguard.rules.base.rule import Coefficient, Rule, Traits
 from kappaguard.rules.cloud import Cloud
 from kappaguard.rules.coordinates import window_mean
 from kappaguard.rules.recipe.recipe import OrderStatistics, Recipe

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kappaguard.rules import native
-from kappaguard.rules.arrays import Array, in_double, is_exact, namespace, off_diagonal
-from kappaguard.rules.checks import reject_nan
+from kappaguard.rules.base.arrays import Array, in_double, is_exact, namespace, off_diagonal
+from kappaguard.rules.base.checks import reject_nan
 
 BLOCK_ENTRIES = 1 << 21
 """How many differences are held at once."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from kappaguard.rules.checks import require_count, require_minority
+from kappaguard.rules.base.checks import require_count, require_minority
 from kappaguard.rules.recipe.recipe import MeanDistance, OrderStatistics, Recipe, Round, Rounds
 from kappaguard.rules.recipe.rule import RecipeBased
 from kappaguard.rules.recipe.weights import equal

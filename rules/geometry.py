@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kappaguard.rules import native
-from kappaguard.rules.arrays import Array, bounded, device_of, in_double, namespace
+from kappaguard.rules.base.arrays import Array, bounded, device_of, in_double, namespace
 from kappaguard.rules.cloud import Cloud
 from kappaguard.rules.distances import is_safe
 

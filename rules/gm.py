@@ -7,12 +7,12 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from kappaguard.rules.arrays import Array, enter, in_double, namespace
-from kappaguard.rules.base import Coefficient, Rule, Traits
-from kappaguard.rules.checks import require_count, require_inexact, require_positive
+from kappaguard.rules.base.arrays import Array, enter, in_double, namespace
+from kappaguard.rules.base.checks import require_count, require_inexact, require_positive
+from kappaguard.rules.base.errors import InputError
+from kappaguard.rules.base.rule import Coefficient, Rule, Traits
 from kappaguard.rules.clip import lengths as lengths_of
 from kappaguard.rules.cloud import Cloud
-from kappaguard.rules.errors import InputError
 from kappaguard.rules.smoothed import smoothed_median
 from kappaguard.rules.weiszfeld import differentiable_step, distance_bound, median_weights, minimise
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from kappaguard.rules.arrays import Array, namespace
-from kappaguard.rules.base import Coefficient, Rule
-from kappaguard.rules.checks import require_count, require_minority
+import numpy as np
+
+from kappaguard.rules.base.arrays import Array, is_exact, namespace
+from kappaguard.rules.base.checks import require_count, require_minority
+from kappaguard.rules.base.errors import InputError
+from kappaguard.rules.base.rule import Coefficient, Rule
 from kappaguard.rules.cloud import Cloud
-from kappaguard.rules.errors import InputError
-from kappaguard.rules.ordering import order
+from kappaguard.rules.ordering import MANY, order
 from kappaguard.rules.recipe.numbers import counted, require_number
 from kappaguard.rules.recipe.recipe import NearestSum, Recipe, Round, Rounds
 
@@ -60,5 +62,7 @@ def others(rule: Any, n: int) -> int:
 
 def scores(distances: Array, count: int) -> Array:
     """Per vector, the sum of its ``count`` smallest squared distances, its own zero included."""
+    if isinstance(distances, np.ndarray) and not is_exact(distances) and MANY <= distances.shape[-1] > count > 0:
+        return np.sum(np.partition(distances, count - 1, axis=-1)[..., :count], axis=-1)
     xp = namespace(distances)
     return xp.sum(xp.sort(distances, axis=-1)[..., :count], axis=-1)

@@ -9,9 +9,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from kappaguard.rules.arrays import Array, device_of, namespace, to_numpy
-from kappaguard.rules.base import Rule
-from kappaguard.rules.checks import require_count, require_minority
+from kappaguard.rules.base.arrays import Array, device_of, namespace, to_numpy
+from kappaguard.rules.base.checks import require_count, require_minority
+from kappaguard.rules.base.rule import Rule
 from kappaguard.rules.cloud import Cloud
 from kappaguard.rules.ordering import ranks
 from kappaguard.rules.recipe.recipe import Recipe, Subset

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from kappaguard.rules.arrays import Array
-from kappaguard.rules.base import Rule
-from kappaguard.rules.checks import require_count, require_minority
+from kappaguard.rules.base.arrays import Array
+from kappaguard.rules.base.checks import require_count, require_minority
+from kappaguard.rules.base.errors import InputError
+from kappaguard.rules.base.rule import Rule
 from kappaguard.rules.cloud import Cloud
-from kappaguard.rules.errors import InputError
 from kappaguard.rules.krum import others, scores
 from kappaguard.rules.ordering import smallest
 from kappaguard.rules.recipe.numbers import counted, require_number

@@ -9,24 +9,33 @@ from collections.abc import Callable
 from dataclasses import fields
 from typing import Any, TypeVar
 
+from kappaguard.rules.aksel import Aksel
 from kappaguard.rules.arc import AdaptiveClipping
-from kappaguard.rules.arrays import Array
 from kappaguard.rules.average import Average
-from kappaguard.rules.base import PreAggregation, Rule
+from kappaguard.rules.base.arrays import Array
+from kappaguard.rules.base.checks import require_count
+from kappaguard.rules.base.errors import InputError
+from kappaguard.rules.base.rule import PreAggregation, Rule
+from kappaguard.rules.base.untrusted import read, short
 from kappaguard.rules.bucketing import Bucketing
 from kappaguard.rules.bulyan import Bulyan
 from kappaguard.rules.caf import CovarianceFilter
 from kappaguard.rules.centered_clipping import CenteredClipping
-from kappaguard.rules.checks import require_count
+from kappaguard.rules.cge import ComparativeElimination
+from kappaguard.rules.chebyshev import ChebyshevCentre
 from kappaguard.rules.clipping import Clipping
+from kappaguard.rules.ctma import CenteredTrimming
 from kappaguard.rules.cwmed import Median
 from kappaguard.rules.cwtm import TrimmedMean
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.dnc import DivideAndConquer
 from kappaguard.rules.faba import IterativeFilter
+from kappaguard.rules.filterl2 import SpectralFilter
 from kappaguard.rules.gm import GeometricMedian
 from kappaguard.rules.krum import Krum
 from kappaguard.rules.mda import MinimumDiameterAveraging
 from kappaguard.rules.meamed import MeanAroundMedian
+from kappaguard.rules.median_clipping import MedianClipping
+from kappaguard.rules.medoid import Medoid
 from kappaguard.rules.monna import MoNNA
 from kappaguard.rules.multikrum import MultiKrum
 from kappaguard.rules.mva import MinimumVarianceAveraging
@@ -36,7 +45,6 @@ from kappaguard.rules.phocas import Phocas
 from kappaguard.rules.pipeline import Pipeline
 from kappaguard.rules.recipe.recipe import Recipe
 from kappaguard.rules.smea import SmallestMaximumEigenvalueAveraging
-from kappaguard.rules.strict import read, short
 from kappaguard.rules.winsorised import WinsorisedMean
 
 RULES: dict[str, type[Rule]] = {
@@ -60,6 +68,14 @@ RULES: dict[str, type[Rule]] = {
         Phocas,
         WinsorisedMean,
         Bulyan,
+        ChebyshevCentre,
+        Medoid,
+        Aksel,
+        CenteredTrimming,
+        ComparativeElimination,
+        MedianClipping,
+        DivideAndConquer,
+        SpectralFilter,
     )
 }
 PRE_AGGREGATIONS: dict[str, type[PreAggregation]] = {
@@ -71,21 +87,21 @@ OLDER = {"multikrum": {"m": "select"}}
 
 S = TypeVar("S", Rule, PreAggregation)
 
-_STAGE = re.compile(r"\s*([A-Za-z_]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
+_STAGE = re.compile(r"\s*([A-Za-z_][A-Za-z0-9_]*)\s*(?:\((.*)\))?\s*", re.DOTALL)
 
 
 def rule(spec: str | Callable[..., Any], f: int | None = None, **parameters: Any) -> Callable[[Array], Array]:
     """The rule that ``spec`` names, or the object itself made callable: (..., n, d) -> (..., d).
 
     ``f`` goes to every part that has one; other parameters to the rule at the end. What is not one of our names
-    (it contains a colon) or is not one of our rules is adapted, see ``kappaguard.rules.adapters``.
+    (it contains a colon) or is not one of our rules is adapted, see ``kappaguard.rules.foreign``.
     """
     if isinstance(spec, Rule):
         return spec
     if isinstance(spec, Recipe) or is_recipe(spec):
         return written(spec)
     if not isinstance(spec, str) or ":" in spec:
-        from kappaguard.rules.adapters.resolve import resolve
+        from kappaguard.rules.foreign.resolve import resolve
 
         if f is None and isinstance(spec, str):
             raise InputError(f"{spec} needs f: rule(..., f=...)")
@@ -110,7 +126,13 @@ def written(spec: Any) -> Rule:
 
     if isinstance(spec, Recipe):
         return RecipeRule(spec)
-    return RecipeRule(from_json(spec if spec.lstrip().startswith("{") else read(spec, "recipe")))
+    if spec.lstrip().startswith("{"):
+        return RecipeRule(from_json(spec))
+    text = read(spec, "recipe")
+    try:
+        return RecipeRule(from_json(text))
+    except InputError as error:
+        raise InputError(f"{spec} is no recipe: {error}") from None
 
 
 def parse(spec: str, f: int | None = None, **parameters: Any) -> Rule:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from kappaguard.rules.base import Traits
-from kappaguard.rules.checks import require_count, require_minority
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.checks import require_count, require_minority
+from kappaguard.rules.base.errors import InputError
+from kappaguard.rules.base.rule import Traits
 from kappaguard.rules.recipe.recipe import PivotDistance, Recipe, Round, Rounds
 from kappaguard.rules.recipe.rule import RecipeBased
 

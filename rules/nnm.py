@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from kappaguard.rules.base import Coefficient, PreAggregation
-from kappaguard.rules.checks import require_count, require_minority
+from kappaguard.rules.base.checks import require_count, require_minority
+from kappaguard.rules.base.rule import Coefficient, PreAggregation
 from kappaguard.rules.cloud import Cloud
 from kappaguard.rules.ordering import smallest
 from kappaguard.rules.weights import uniform

@@ -6,9 +6,13 @@ Two values that close are taken as tied, and ties go to the lower index. In exac
 
 from __future__ import annotations
 
-from kappaguard.rules.arrays import Array, is_exact, namespace
+import numpy as np
+
+from kappaguard.rules.base.arrays import Array, is_exact, namespace
 
 MARGIN = 1e-11
+MANY = 64
+"""From so many values on, the smallest are found by selection, and only rows with a tie at the boundary are sorted."""
 
 
 def ranks(values: Array) -> Array:
@@ -30,6 +34,19 @@ def order(values: Array) -> Array:
 
 def smallest(values: Array, count: int) -> Array:
     """A mask of the ``count`` smallest of non-negative values along the last axis; ties go to the lower index."""
+    if isinstance(values, np.ndarray) and not is_exact(values) and MANY <= values.shape[-1] > count > 0:
+        return _selected(values, count)
     xp = namespace(values)
     place = xp.argsort(order(values), axis=-1)
     return place < count
+
+
+def _selected(values: Array, count: int) -> Array:
+    """The same by selection: where the next value is beyond the margin, no tie crosses the boundary."""
+    ends = np.partition(values, (count - 1, count), axis=-1)[..., count - 1 : count + 1]
+    last, following = ends[..., 0], ends[..., 1]
+    mask = values <= last[..., None]
+    tied = ~(following > last * (1 + MARGIN))
+    if np.any(tied):
+        mask[tied] = np.argsort(order(values[tied]), axis=-1) < count
+    return mask

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from kappaguard.rules.base import Traits
-from kappaguard.rules.checks import require_count, require_minority
+from kappaguard.rules.base.checks import require_count, require_minority
+from kappaguard.rules.base.rule import Traits
 from kappaguard.rules.recipe.recipe import NearCentre, Recipe
 from kappaguard.rules.recipe.rule import RecipeBased
 from kappaguard.rules.recipe.weights import equal

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import ClassVar, overload
 
-from kappaguard.rules.arrays import Array
-from kappaguard.rules.base import Coefficient, PreAggregation, Rule, Stage, Traits
+from kappaguard.rules.base.arrays import Array
+from kappaguard.rules.base.rule import Coefficient, PreAggregation, Rule, Stage, Traits
 from kappaguard.rules.cloud import Cloud
 from kappaguard.rules.recipe.recipe import Recipe
 

@@ -29,8 +29,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kappaguard.rules.arrays import Array, as_array, device_of, in_double, is_exact, namespace, to_numpy
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.arrays import Array, as_array, device_of, in_double, is_exact, namespace, to_numpy
+from kappaguard.rules.base.errors import InputError
 
 ROUNDINGS = 8
 """An error of this many roundings of the vectors in S is none, if they are all equal."""

@@ -11,11 +11,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from kappaguard.rules.arrays import Array, device_of, namespace, to_numpy
-from kappaguard.rules.base import Rule, Traits
-from kappaguard.rules.checks import require_count, require_inexact, require_minority
+from kappaguard.rules.base.arrays import Array, device_of, namespace, to_numpy
+from kappaguard.rules.base.checks import require_count, require_inexact, require_minority
+from kappaguard.rules.base.errors import InputError
+from kappaguard.rules.base.rule import Rule, Traits
 from kappaguard.rules.cloud import Cloud
-from kappaguard.rules.errors import InputError
 from kappaguard.rules.ordering import MARGIN
 from kappaguard.rules.weights import uniform
 

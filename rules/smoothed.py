@@ -8,7 +8,7 @@ mean with weights w of sum one, and the distances from it follow from those betw
 
 from __future__ import annotations
 
-from kappaguard.rules.arrays import Array, device_of, namespace
+from kappaguard.rules.base.arrays import Array, device_of, namespace
 from kappaguard.rules.cloud import Cloud
 
 
@@ -21,7 +21,7 @@ def smoothed_median(cloud: Cloud, steps: int, nu: float) -> Array:
         finite = xp.isfinite(lengths)
         together = finite[..., :, None] & finite[..., None, :]
         pairs = xp.where(together, cloud.distances, xp.zeros_like(cloud.distances))
-        pairs = pairs * _unit(cloud, pairs)[..., None, None]
+        pairs = pairs * unit_of(cloud, pairs)[..., None, None]
         for _ in range(steps - 1):
             along = xp.matmul(pairs, weights[..., None])[..., 0]
             square = along - xp.sum(weights * along, axis=-1, keepdims=True) / 2
@@ -41,7 +41,7 @@ def _weights(distances: Array, nu: float) -> Array:
     return inverse / xp.where(total > 0, total, xp.ones_like(total))
 
 
-def _unit(cloud: Cloud, pairs: Array) -> Array:
+def unit_of(cloud: Cloud, pairs: Array) -> Array:
     """What a cloud's squared distances, which may be in any unit, have to be multiplied with.
 
     One pair tells: the two vectors that are farthest apart, whose difference is formed.

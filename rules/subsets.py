@@ -26,9 +26,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kappaguard.rules.arrays import Array, as_array, is_exact, to_numpy
+from kappaguard.rules.base.arrays import Array, as_array, is_exact, to_numpy
+from kappaguard.rules.base.errors import InputError
 from kappaguard.rules.distances import squared_distances
-from kappaguard.rules.errors import InputError
 from kappaguard.rules.ratio import TRACE, Criterion, criterion_named, ratio
 
 MOST_SETS = 20_000

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from kappaguard.rules.arrays import Array, is_exact, namespace
+from kappaguard.rules.base.arrays import Array, is_exact, namespace
 
 
 def uniform(chosen: Array, count: int, like: Array) -> Array:

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kappaguard.rules import native
-from kappaguard.rules.arrays import Array, bounded, device_of, in_double, namespace
+from kappaguard.rules.base.arrays import Array, bounded, device_of, in_double, namespace
 from kappaguard.rules.cloud import Cloud
 from kappaguard.rules.geometry import FARTHER, SAME, WIDEST, View, view_from
 
@@ -30,11 +30,13 @@ TOLERANCE = 1e-10
 MOST_STEPS = 200
 HALVINGS = 50
 RIDGE = 1 + 1e-15
+SOLVED, PRODUCTS = 1e-12, 60
+"""The residual, relative to the right side, at which conjugate gradients stop, and the most products before that."""
 COLLINEAR = 1e-13
 """Vectors whose directions have cosines this near to +-1 lie on one line."""
 
 
-class Solution(NamedTuple):
+class MedianSolution(NamedTuple):
     """Weights of the minimiser over the vectors, and where it is, seen from the pivot.
 
     ``settled`` says that it is a vector or the median of vectors on one line, found without iterating;
@@ -48,7 +50,7 @@ class Solution(NamedTuple):
     doubt: Array
 
 
-class State(NamedTuple):
+class MedianState(NamedTuple):
     """What a point y sees: distances (1 where a vector does not count), the objective, the norm of its gradient.
 
     The objective is taken relative to the pivot, sum_j (d_j - r_j), in a form that far vectors do not swamp.
@@ -93,7 +95,7 @@ def _median_weights_seen(cloud: Cloud) -> Array:
     return np.where(left[..., None], _minimise(cloud, view).weights, weights) if np.any(left) else weights
 
 
-def minimise(cloud: Cloud) -> Solution:
+def minimise(cloud: Cloud) -> MedianSolution:
     """The weights, which sum to one, of the point with the smallest sum of distances."""
     return _minimise(cloud, _central_view(cloud))
 
@@ -108,7 +110,7 @@ def _central_view(cloud: Cloud) -> View:
     return view if same else view_from(cloud, better)
 
 
-def _minimise(cloud: Cloud, view: View) -> Solution:
+def _minimise(cloud: Cloud, view: View) -> MedianSolution:
     xp = namespace(view.radius)
     on_line = _collinear(view)
     start, at_vertex = _leave_pivot(view)
@@ -123,10 +125,10 @@ def _minimise(cloud: Cloud, view: View) -> Solution:
     weights = position / _positive(view.radius)
     rest = 1 - xp.sum(weights, axis=-1, keepdims=True)
     pivot = xp.arange(weights.shape[-1], device=device_of(weights)) == view.pivot[..., None]
-    return Solution(xp.where(pivot, rest, weights), view, position, settled, doubt)
+    return MedianSolution(xp.where(pivot, rest, weights), view, position, settled, doubt)
 
 
-def distance_bound(solution: Solution) -> Array:
+def distance_bound(solution: MedianSolution) -> Array:
     """A bound on the distance to the true minimiser, in units of the median distance to the vectors.
 
     Along a line from y in direction v the second derivative of the objective at step t is
@@ -258,7 +260,7 @@ def _median_on_line(view: View) -> tuple[Array, Array]:
     return share * view.radius, gap[..., 0] / 2
 
 
-def _state(view: View, position: Array) -> State:
+def _state(view: View, position: Array) -> MedianState:
     """The state at c + sum_k b_k v_k, b being the position.
 
     The gradient is sum_k (a b_k - r_k/d_k) v_k; its coefficients vanish one by one at the minimiser, so its norm
@@ -275,10 +277,10 @@ def _state(view: View, position: Array) -> State:
     gain = (square - 2 * radius * along) / (distance + radius)
     value = xp.sum(xp.where(counted, gain, -radius), axis=-1)
     slope = xp.sum(inverse, axis=-1)[..., None] * position - radius * inverse
-    return State(distance, counted, along, square, value, _norm(view, slope))
+    return MedianState(distance, counted, along, square, value, _norm(view, slope))
 
 
-def _cosines(view: View, state: State) -> Array:
+def _cosines(view: View, state: MedianState) -> Array:
     """<u_j, u_l> for the directions in which the point sees the vectors."""
     xp = namespace(view.radius)
     radius = view.radius
@@ -300,12 +302,39 @@ def _norm(view: View, coefficients: Array) -> Array:
     return xp.sqrt(bounded(xp.sum(coefficients * _apply(view.directions, coefficients), axis=-1), 0.0, None))
 
 
-def _median_distance(view: View, state: State) -> Array:
+def _median_distance(view: View, state: MedianState) -> Array:
     xp = namespace(view.radius)
     far = xp.full_like(state.distance, float("inf"))
     ordered = xp.sort(xp.where(view.active, state.distance, far), axis=-1)
     count = xp.sum(xp.astype(view.active, xp.int64), axis=-1, keepdims=True)
     return xp.take_along_axis(ordered, count // 2, axis=-1)[..., 0]
+
+
+def _conjugate_gradients(inverse: Array, cosines: Array) -> Array | None:
+    """q with (a I - diag(1/d) C) q = 1, for one large system; None for others, and where it does not converge soon.
+
+    With z = diag(d)^(1/2) q the system is symmetric, (a I - R C R) z = diag(d)^(1/2) 1 with R = diag(d)^(-1/2), and
+    R C R has trace a: in many dimensions all its eigenvalues are far below, and a few products are enough.
+    """
+    if not isinstance(inverse, np.ndarray) or inverse.ndim > 1 or len(inverse) <= native.FEW_VECTORS:
+        return None
+    root = np.sqrt(inverse)
+    total = RIDGE * float(np.sum(inverse))
+    rest = np.where(inverse > 0, 1 / np.where(root > 0, root, 1.0), 0.0)
+    solution, direction, square = np.zeros_like(rest), rest, float(rest @ rest)
+    enough = SOLVED**2 * square
+    for _ in range(PRODUCTS):
+        image = total * direction - root * (cosines @ (root * direction))
+        curvature = float(direction @ image)
+        if not curvature > 0:
+            return None
+        solution = solution + square / curvature * direction
+        rest = rest - square / curvature * image
+        before, square = square, float(rest @ rest)
+        if square <= enough:
+            return np.asarray(root * solution)
+        direction = rest + square / before * direction
+    return None
 
 
 def _newton(view: View, position: Array, done: Array) -> Array:
@@ -318,9 +347,11 @@ def _newton(view: View, position: Array, done: Array) -> Array:
         inverse = ones / state.distance
         cosines = _cosines(view, state)
         # between two clusters of equal weight it is singular: no bend, and every point between them is as good
-        system = RIDGE * xp.sum(inverse, axis=-1)[..., None, None] * identity - inverse[..., None] * cosines
-        system = xp.where(done[..., None, None], identity, system)
-        share = xp.linalg.solve(system, ones[..., None])[..., 0]
+        share = _conjugate_gradients(inverse, cosines)
+        if share is None:
+            system = RIDGE * xp.sum(inverse, axis=-1)[..., None, None] * identity - inverse[..., None] * cosines
+            system = xp.where(done[..., None, None], identity, system)
+            share = xp.linalg.solve(system, ones[..., None])[..., 0]
         pull = share * inverse
         target = pull * view.radius - position * xp.sum(pull, axis=-1)[..., None]
         length = _norm(view, target)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from kappaguard.rules.base import Traits
-from kappaguard.rules.checks import require_count, require_minority
+from kappaguard.rules.base.checks import require_count, require_minority
+from kappaguard.rules.base.rule import Traits
 from kappaguard.rules.recipe.recipe import OrderStatistics, Recipe
 from kappaguard.rules.recipe.rule import RecipeBased
 

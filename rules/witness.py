@@ -6,7 +6,7 @@
 Vectors are numbered from 0. ``lower`` and ``upper`` enclose the ratio of x and S; they are equal if the rule's output
 is rational. A ratio is infinite ("inf") if S has no spread and the rule is wrong nonetheless.
 
-A file may come from anywhere: see ``kappaguard.rules.strict``.
+A file may come from anywhere: see ``kappaguard.rules.base.untrusted``.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kappaguard.rules.errors import InputError
-from kappaguard.rules.files import write
+from kappaguard.rules.base.errors import InputError
+from kappaguard.rules.base.files import write
+from kappaguard.rules.base.untrusted import MOST_DIGITS, fraction, parse, read, short
 from kappaguard.rules.ratio import CRITERIA
-from kappaguard.rules.strict import MOST_DIGITS, fraction, parse, read, short
 
 SCHEMA = "kappaguard-witness/1"
 MOST_VECTORS = 10_000

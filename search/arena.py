@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kappaguard.rules.base import Rule, Traits
-from kappaguard.rules.errors import RuleFault
+from kappaguard.rules.base.errors import RuleFault
+from kappaguard.rules.base.rule import Rule, Traits
 from kappaguard.rules.ratio import criterion_named, ratio
 from kappaguard.rules.subsets import worst_subset
-from kappaguard.search.result import Improvement
+from kappaguard.search.stats import Improvement
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -100,6 +100,7 @@ class Arena:
     def __post_init__(self) -> None:
         if isinstance(self.rule, Rule):
             self.traits = self.rule.traits
+        self.trusted = self.rule.trusted if isinstance(self.rule, Rule) else None
         self.arrangement = tuple(range(self.n))
         self.started = time.perf_counter()
         self._criterion = criterion_named(self.criterion)
@@ -169,6 +170,10 @@ class Arena:
         return wide
 
     def _evaluate(self, x: Floats, order: tuple[int, ...]) -> Floats:
+        if self.trusted is not None and order[self.trusted] >= self.m:
+            # the adversary cannot be that worker: such an input says nothing
+            self.used += len(x)
+            return np.full(len(x), -np.inf)
         outputs = self.outputs(x, order)
         values = np.full(len(x), -np.inf)
         chosen = np.flatnonzero(np.all(np.isfinite(outputs), axis=1))
@@ -271,6 +276,8 @@ class Arena:
         if not float(found.ratio) > candidate.ratio * (1 + 1e-9):
             return candidate
         chosen = found.subset.tolist()
+        if self.trusted is not None and candidate.arrangement[self.trusted] not in chosen:
+            return candidate
         roles = [*chosen, *(role for role in range(self.n) if role not in set(chosen))]
         place = {role: new for new, role in enumerate(roles)}
         x = candidate.x[roles]

@@ -6,15 +6,13 @@ Killed at any moment, the file holds what was written by then; started again, th
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.errors import InputError
 
 SCHEMA = "kappaguard-ledger/1"
-
-
 TABLES = {"about", "cells"}
 
 
@@ -68,8 +66,12 @@ class Ledger:
             return self._connection.execute("select 1 from cells where key = ?", (key,)).fetchone() is not None
 
     def __setitem__(self, key: str, result: str) -> None:
+        self.update({key: result})
+
+    def update(self, results: Mapping[str, str]) -> None:
+        """Write several at once: all of them, or none."""
         with self._told("write to"), self._connection as connection:
-            connection.execute("insert or replace into cells values (?, ?)", (key, result))
+            connection.executemany("insert or replace into cells values (?, ?)", results.items())
 
     def items(self) -> Iterator[tuple[str, str]]:
         """All of them, in the order of their keys."""

@@ -19,6 +19,7 @@ import numpy as np
 
 from kappaguard.search.adversaries.attacks import Attacks
 from kappaguard.search.adversaries.base import Adversary
+from kappaguard.search.adversaries.boundaries import Boundaries
 from kappaguard.search.adversaries.cells import CellAscent
 from kappaguard.search.adversaries.chains import Chains
 from kappaguard.search.adversaries.cma import CovarianceMatrixAdaptation
@@ -46,6 +47,7 @@ ADVERSARIES: tuple[tuple[Adversary, float], ...] = (
     (CovarianceMatrixAdaptation(), 2.0),
     (DifferentialEvolution(), 0.3),
     (Attacks(), 0.3),
+    (Boundaries(), 4.0),
     (GradientAscent(), 0.7),
 )
 """With their weights; in the order of their first slices, those that import much last."""

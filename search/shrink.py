@@ -8,7 +8,7 @@ There is no general way to ask a rule how near it is to a tie. So an input is pr
 perturbations of every entry, and of all at once, change the ratio slightly. Ratios jump where a choice changes.
 
 Decisions are made in floats, which off ties is safe, many candidates at a time; the ratio of the result is exact where
-the rule's arithmetic is. Judging the result is not done here, see ``kappaguard.verify.replay``.
+the rule's arithmetic is. Judging the result is not done here, see ``kappaguard.verify.judge.replay``.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kappaguard.rules.base import Rule, Traits
-from kappaguard.rules.errors import InputError, RuleFault
+from kappaguard.rules.base.errors import InputError, RuleFault
+from kappaguard.rules.base.rationals import grids, on_grid, whole
+from kappaguard.rules.base.rule import Rule, Traits
 from kappaguard.rules.names import rule as rule_named
 from kappaguard.rules.ratio import criterion_named, members, ratio
-from kappaguard.rules.rationalise import grids, on_grid, whole
 from kappaguard.rules.witness import Bound, Witness, fractions
 
 Floats = NDArray[np.float64]
@@ -48,7 +48,7 @@ MOST_EVALUATIONS = 100_000
 
 
 @dataclass(frozen=True)
-class Problem:
+class ShrinkTask:
     """A rule with n, f, S and criterion: everything but the input. The ratio of many inputs at a time, in floats."""
 
     rule: Callable[[Any], Any]
@@ -84,7 +84,7 @@ class Problem:
         return value if math.isinf(value) else Fraction(value)
 
 
-def off_ties(problem: Problem, x: Floats, *, thorough: bool = False, seed: int = 0) -> bool:
+def off_ties(problem: ShrinkTask, x: Floats, *, thorough: bool = False, seed: int = 0) -> bool:
     """Whether small perturbations of x change the ratio only slightly: of all entries, and (thorough) of each."""
     size = float(np.max(np.abs(x))) or 1.0
     generator = np.random.default_rng(seed)
@@ -115,13 +115,13 @@ def shrink(
     ``rule`` is the rule itself where ``spec`` only labels it. ``patience`` is asked, with the number of evaluations so
     far, whether to go on; if not, x is left as it is by then.
     The note says if it sits on a tie. For rules without exact arithmetic the recorded ratio is the one in floats;
-    ``kappaguard.verify.replay.settle`` replaces it by what can be proved.
+    ``kappaguard.verify.judge.replay.settle`` replaces it by what can be proved.
     """
     start = np.asarray(x, dtype=np.float64)
     if start.ndim != 2 or not np.all(np.isfinite(start)):
         raise InputError("an input to shrink must be a finite matrix of shape (n, d)")
     chosen = tuple(sorted(members(subset, len(start)).tolist()))
-    problem = Problem(rule or rule_named(spec, f=f), chosen, criterion_named(criterion).name)
+    problem = ShrinkTask(rule or rule_named(spec, f=f), chosen, criterion_named(criterion).name)
     if not 0 < keep <= 1:
         raise InputError(f"the fraction of the ratio to keep must be in (0, 1], got {keep}")
     before = float(problem.ratios(start[None])[0])
@@ -138,7 +138,7 @@ def shrink(
 
 
 def _settled(
-    problem: Problem, small: NDArray[Any], keep: Fraction | float, before: float
+    problem: ShrinkTask, small: NDArray[Any], keep: Fraction | float, before: float
 ) -> tuple[NDArray[Any], Bound]:
     exact = whole(small) if problem.traits.scales else small
     value = problem.exact(exact)
@@ -147,7 +147,7 @@ def _settled(
     return exact, value
 
 
-def _normalised(x: Floats, problem: Problem) -> Floats:
+def _normalised(x: Floats, problem: ShrinkTask) -> Floats:
     """x moved to where S has a vector at zero, and scaled to size one, as far as the rule does not mind."""
     if problem.traits.translates:
         moved = x - x[problem.subset[0]]
@@ -160,7 +160,7 @@ class _Shrinker:
     """The steps, with what must be kept: the ratio, and being off ties if the input can be brought there."""
 
     def __init__(
-        self, problem: Problem, least: float, infinite: bool, seed: int, patience: Callable[[int], bool]
+        self, problem: ShrinkTask, least: float, infinite: bool, seed: int, patience: Callable[[int], bool]
     ) -> None:
         self.problem, self.least, self.infinite, self.seed = problem, least, infinite, seed
         self.untied = False

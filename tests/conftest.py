@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from kappaguard.search.exact.variants import worst_inputs
-from kappaguard.verify.claims.worst import kappa_star
+from kappaguard.verify.theory.worst import kappa_star
 
 for name in (
     "GITHUB_ACTIONS",

@@ -13,16 +13,16 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kappaguard.rules.base import Rule
+from kappaguard.rules.base.rule import Rule
 from kappaguard.rules.distances import Beginning
 from kappaguard.search.attacks.base import Aggregation, Attack
 from kappaguard.search.attacks.directed import Directed
 from kappaguard.training import device, measure
+from kappaguard.training.glancing import Glancing
 from kappaguard.training.messages import Diverged, descend, length_of, on_server, require_range, send
 from kappaguard.training.problem import Problem
 from kappaguard.training.randomness import reseeded
@@ -87,7 +87,7 @@ def drawn_iterate(settings: Settings) -> int:
 
 
 @dataclass
-class Training:
+class Training(Glancing):
     """A run that is carried on step by step."""
 
     problem: Problem
@@ -178,16 +178,6 @@ class Training:
         descend(t, theta, aggregate, settings.schedule(t))
         self._clock(*times)
         return record
-
-    @cached_property
-    def _glances(self) -> bool:
-        """Whether a step can do with one look of the CPU at the device, see ``kappaguard.training.device``."""
-        return self._sees and self.settings.f > 0 and device.fits(self.attack, self.rule)
-
-    @cached_property
-    def _sees(self) -> bool:
-        """Whether one look is enough for the rule, whatever the attack is."""
-        return device.is_there(self.state.theta) and device.fits_rule(self.rule)
 
     def _after_one_glance(
         self, t: int, losses: Tensor, record: dict[str, Any], times: tuple[float, float]

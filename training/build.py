@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kappaguard.rules.adapters.adapted import Adapted, PreAdapted
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.errors import InputError
+from kappaguard.rules.foreign.adapted import Adapted, PreAdapted
 from kappaguard.rules.names import rule as rule_named
 from kappaguard.search.attacks.base import Aggregation, Attack
 from kappaguard.search.attacks.names import attack_named

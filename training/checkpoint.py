@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Protocol
 
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.errors import InputError
 from kappaguard.search.attacks.mimic import Memory
 from kappaguard.training.algorithm import BestTested, Settings, State
 from kappaguard.training.learning import Learning

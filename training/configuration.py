@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass, fields, replace
 from importlib.resources import files
 from typing import Any
 
-from kappaguard.rules.checks import require_count, require_positive, shown
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.checks import require_count, require_positive, shown
+from kappaguard.rules.base.errors import InputError
 
 ALGORITHMS = ("shb", "gd")
 DTYPES = ("float32", "float64")

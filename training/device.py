@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kappaguard.rules.base import Rule
+from kappaguard.rules.base.rule import Rule
 from kappaguard.rules.cwmed import Median
 from kappaguard.rules.cwtm import TrimmedMean
 from kappaguard.rules.pipeline import Chain, Pipeline
@@ -28,7 +28,7 @@ from kappaguard.search.attacks import columns
 from kappaguard.search.attacks.base import Aggregation, Attack
 from kappaguard.search.attacks.directed import Directed
 from kappaguard.search.attacks.line import candidates
-from kappaguard.search.attacks.maximise import Candidate
+from kappaguard.search.attacks.maximise import Trial
 from kappaguard.search.attacks.reduced import Reduced, from_inner_products
 from kappaguard.search.attacks.sign_flip import SignFlipping
 from kappaguard.training import messages
@@ -212,11 +212,11 @@ def aggregate(glance: Glance, rule: Rule) -> Tensor:
     return _output(glance, rule, 0.0, 0)
 
 
-def _candidates(glance: Glance, attack: Any, rule: Rule, f: int) -> list[Candidate]:
+def _candidates(glance: Glance, attack: Any, rule: Rule, f: int) -> list[Trial]:
     if isinstance(attack, SignFlipping):
-        return [Candidate(2.0, 0.0)]
+        return [Trial(2.0, 0.0)]
     if attack.eta is not None:
-        return [Candidate(attack.eta, 0.0)]
+        return [Trial(attack.eta, 0.0)]
     return candidates(rule, f, glance.reduced, glance.seen, attack.positive, attack.search)
 
 

@@ -9,11 +9,11 @@ import json
 from pathlib import Path
 from typing import IO, Any
 
-from kappaguard.rules.errors import InputError
-from kappaguard.rules.files import write
+from kappaguard.rules.base.errors import InputError
+from kappaguard.rules.base.files import write
 from kappaguard.training.configuration import Configuration
+from kappaguard.training.finite_json import dumps
 from kappaguard.training.picture import as_table, drawn
-from kappaguard.training.strict import dumps
 
 MOST_RUNS = 100_000
 

@@ -10,7 +10,7 @@ from types import FrameType
 
 
 @contextmanager
-def held_back() -> Iterator[Callable[[], None]]:
+def interrupts_between_steps() -> Iterator[Callable[[], None]]:
     """Hold Ctrl-C back until the function that is yielded is called; a second one is not held back.
 
     Where Ctrl-C means something else already, or in a thread, which does not get it, nothing is changed.

@@ -30,7 +30,7 @@ def due(measure: str, every: int, step: int, last: int) -> bool:
 
 
 def of_messages(honest: Tensor, aggregate: Tensor) -> dict[str, float]:
-    """||R_t - mean||^2, the variance of the honest messages (the momentum drift), and their ratio kappa-hat_t."""
+    """||R_t - mean||^2, the variance of the honest messages (the momentum drift), and their ratio."""
     mean = honest.mean(dim=0)
     variance = sum(_square(row - mean) for row in honest) / len(honest)
     error = _square(aggregate - mean)
@@ -47,7 +47,7 @@ def errors(error: float, variance: float, aggregate: float, dtype: torch.dtype) 
     rounding = (ROUNDINGS * torch.finfo(dtype).eps) ** 2 * aggregate
     ratio = error / variance if variance > 0 else float("inf")
     ratio = ratio if error > rounding else 0.0
-    return {"error_squared": error, "drift": variance, "kappa_hat": ratio, "aggregate_squared": aggregate}
+    return {"error_squared": error, "drift": variance, "ratio": ratio, "aggregate_squared": aggregate}
 
 
 def of_gradients(problem: Problem, theta: Tensor, honest: Tensor, out: Tensor) -> dict[str, float]:

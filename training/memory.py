@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.errors import InputError
 
 
 def require_memory(needed: float, what: str) -> None:

@@ -11,14 +11,14 @@ from typing import Any
 
 from kappaguard.training.testing import model_step
 
-COLUMNS = ("accuracy", "test_loss", "batch_loss", "kappa_hat")
+COLUMNS = ("accuracy", "test_loss", "batch_loss", "ratio")
 WIDTH, HEIGHT, LEFT, TOP = 640, 150, 70, 34
 """Of a panel, and of the room beside and above it."""
-COLOURS = {"accuracy": "#0072b2", "test_loss": "#d55e00", "batch_loss": "#56b4e9", "kappa_hat": "#009e73"}
+COLOURS = {"accuracy": "#0072b2", "test_loss": "#d55e00", "batch_loss": "#56b4e9", "ratio": "#009e73"}
 PANELS = (
     ("test accuracy (%)", ("accuracy",), False),
     ("loss", ("batch_loss", "test_loss"), True),
-    ("error² / variance of the messages", ("kappa_hat",), True),
+    ("error² / variance of the messages", ("ratio",), True),
 )
 NAMES = {"batch_loss": "of the batches", "test_loss": "on the test data"}
 

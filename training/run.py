@@ -10,17 +10,17 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from kappaguard.rules.errors import InputError, RuleFault
+from kappaguard.rules.base.errors import InputError, RuleFault
 from kappaguard.training.algorithm import Settings, State, Training
 from kappaguard.training.checkpoint import restore, save
 from kappaguard.training.configuration import Configuration
+from kappaguard.training.finite_json import finite, largest
 from kappaguard.training.folder import Folder
-from kappaguard.training.interrupts import held_back
+from kappaguard.training.interrupts import interrupts_between_steps
 from kappaguard.training.learning import Learning
 from kappaguard.training.messages import Diverged
 from kappaguard.training.problem import Known, Problem
 from kappaguard.training.sources.folder import keep_messages
-from kappaguard.training.strict import finite, largest
 from kappaguard.training.testing import due_tests, evaluated
 from kappaguard.training.version import code_hash
 
@@ -29,7 +29,7 @@ SECONDS_BETWEEN_CHECKPOINTS = 30.0
 Report = Callable[[int, int], None]
 
 
-class Part(Protocol):
+class Participant(Protocol):
     """A run, or the share of a process in it."""
 
     problem: Problem
@@ -50,7 +50,7 @@ class Result:
     output_step: int | None = None
     output_accuracy: float | None = None
     output_loss: float | None = None
-    largest_kappa_hat: float | None = None
+    largest_ratio: float | None = None
     largest_slope: float | None = None
     """Of the gradient of L_H between measured steps, if everything was measured: at most L."""
     smoothness: float | None = None
@@ -103,7 +103,7 @@ def run(
     try:
         if state.step == 0 and configuration.evaluate_every and not rows:
             tell(evaluated(training))
-        with held_back() as give_way:
+        with interrupts_between_steps() as give_way:
             while state.step < configuration.steps:
                 whole = False
                 tell(training.step())
@@ -154,11 +154,11 @@ def _begin(training: Training, folder: Folder) -> list[dict[str, Any]]:
     return folder.rows()
 
 
-def result_of(training: Part, rows: list[dict[str, Any]], status: str, seconds: float) -> Result:
+def result_of(training: Participant, rows: list[dict[str, Any]], status: str, seconds: float) -> Result:
     """What came out, from the log and the last state."""
     tested = [row for row in rows if "test_loss" in row]
     accuracies = [row["accuracy"] for row in tested if row["accuracy"] is not None]
-    ratios = [row["kappa_hat"] for row in rows if "kappa_hat" in row]
+    ratios = [row["ratio"] for row in rows if "ratio" in row]
     state = training.state
     known = training.problem.known() if training.settings.measure == "full" else Known()
     output = None if state.output is None or status == "diverged" else training.problem.evaluate(state.output)

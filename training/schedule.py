@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.errors import InputError
 
 Schedule = Callable[[int], float]
 

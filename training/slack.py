@@ -10,13 +10,13 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.errors import InputError
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 NAMES = {"slack": True, "slack-against": False}
-"""``slack`` plays the run that refutes Theorem 1 as stated (see ``kappaguard.verify.claims.dgd_convergence``): in the
+"""``slack`` plays the run that refutes Theorem 1 as stated (see claim theorem-1): in the
 first step the error points against the honest mean, afterwards along it. ``slack-against`` never turns. With a rule in
 brackets, as in ``slack(krum)``, the coefficient is that rule's."""
 _NAME = re.compile(rf"({'|'.join(NAMES)})(?:\((.+)\))?")

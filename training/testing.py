@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.errors import InputError
 from kappaguard.training.algorithm import BestTested, Settings, State
 from kappaguard.training.configuration import Configuration
 from kappaguard.training.learning import Learning

@@ -7,7 +7,7 @@ from typing import Any
 
 import kappaguard
 from kappaguard.reports.bounds import lower_shown
-from kappaguard.reports.dossier.escape import code, escaped, table
+from kappaguard.reports.dossier.markdown_text import code, escaped, table
 from kappaguard.reports.dossier.plan import Plan
 from kappaguard.reports.dossier.verdict import verdict
 from kappaguard.reports.estimate import HEADINGS, MIXING_HEADINGS, mixing_row

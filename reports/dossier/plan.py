@@ -9,12 +9,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeVar
 
-from kappaguard.rules.checks import require_count, require_seconds
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.checks import require_count, require_seconds
+from kappaguard.rules.base.errors import InputError, OutOfTime
 from kappaguard.rules.witness import Witness
-from kappaguard.verify.deadline import OutOfTime
-from kappaguard.verify.subject import Subject, require_few, subject
-from kappaguard.verify.verdict import number
+from kappaguard.verify.guard.verdict import number
+from kappaguard.verify.judge.subject import Subject, require_few, subject_of
 
 Row = dict[str, Any]
 T = TypeVar("T")
@@ -59,7 +58,7 @@ class Plan:
 
     def subject(self) -> Subject:
         """The rule, ready to be examined."""
-        return subject(self.rule, self.n, self.f, tolerance=self.allowed)
+        return subject_of(self.rule, self.n, self.f, tolerance=self.allowed)
 
     def at(self, **changes: Any) -> Plan:
         """The same with other values."""
@@ -99,8 +98,8 @@ def each_row(items: Iterable[T], make: Callable[[T], Row]) -> list[Row]:
 
 def bound(plan: Plan, d: int | None = None) -> dict[str, Any]:
     """The best lower bound that the search and the inputs of known lower bounds give, its witness saved."""
-    from kappaguard.verify.known import judgements
-    from kappaguard.verify.lower import search
+    from kappaguard.verify.guard.known import judgements
+    from kappaguard.verify.judge.search import search
 
     known = list(judgements(plan.subject(), d))
     result = search(

@@ -17,12 +17,12 @@ from kappaguard.reports.dossier.page import page
 from kappaguard.reports.dossier.plan import Plan
 from kappaguard.reports.dossier.sections import SECTIONS, TOGETHER
 from kappaguard.reports.dossier.worker import BEGUN, ERROR, LATE, NAME, PLAN, RESULT, TRACE
-from kappaguard.rules.errors import InputError
-from kappaguard.rules.files import write
+from kappaguard.rules.base.errors import InputError
+from kappaguard.rules.base.files import write
 from kappaguard.rules.names import is_code
-from kappaguard.verify.sandbox.process import end_all, run_module
-from kappaguard.verify.sandbox.run import RAISE
-from kappaguard.verify.subject import subject
+from kappaguard.verify.judge.subject import subject_of
+from kappaguard.verify.process.job import end_all, run_module
+from kappaguard.verify.process.run import RAISE
 
 PAGE = "dossier.md"
 NUMBERS = "dossier.json"
@@ -60,12 +60,12 @@ def stress(
     plan = plan.at(witnesses=str((out / WITNESSES).resolve()))
     if not is_code(plan.rule):
         # a wrong name is told at once; somebody else's code is only run apart
-        subject(plan.rule, plan.n, plan.f)
+        subject_of(plan.rule, plan.n, plan.f)
     outcomes: dict[str, dict[str, Any] | str] = {}
 
     def one(name: str) -> None:
         try:
-            outcomes[name] = _apart(name, plan)
+            outcomes[name] = section_apart(name, plan)
         except InputError as error:
             outcomes[name] = str(error)
         done(name)
@@ -74,7 +74,7 @@ def stress(
     try:
         if "health" in sections:
             # a rule that does not run at all is a wrong request, and told at once
-            outcomes["health"] = _apart("health", plan)
+            outcomes["health"] = section_apart("health", plan)
             done("health")
         _together(one, [name for name in TOGETHER if name in sections], jobs)
         # timings are taken when nothing else runs
@@ -114,7 +114,7 @@ def _together(one: Callable[[str], None], names: Sequence[str], jobs: int) -> No
         pool.shutdown(wait=True)
 
 
-def _apart(name: str, plan: Plan) -> dict[str, Any] | str:
+def section_apart(name: str, plan: Plan) -> dict[str, Any] | str:
     """The data of a section, or why the process brought none; InputError if the rule refuses."""
     with tempfile.TemporaryDirectory(prefix="kappaguard-", ignore_cleanup_errors=True) as place:
         folder = Path(place)

@@ -7,7 +7,7 @@ from typing import Any
 
 from kappaguard.reports.bounds import lower_shown
 from kappaguard.reports.dossier.agree import largest, size
-from kappaguard.reports.dossier.escape import escaped
+from kappaguard.reports.dossier.markdown_text import escaped
 from kappaguard.reports.dossier.plan import Plan
 from kappaguard.reports.dossier.sections.grid import best_rule
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from kappaguard.reports.dossier.plan import plan_from_json
 from kappaguard.reports.dossier.sections import section
-from kappaguard.rules.errors import InputError, trace_of
-from kappaguard.rules.files import write
-from kappaguard.verify.deadline import OutOfTime, deadline
-from kappaguard.verify.sandbox.process import end_with_parent, limit_memory
-from kappaguard.verify.sandbox.run import RAISE
+from kappaguard.rules.base.errors import InputError, OutOfTime, trace_of
+from kappaguard.rules.base.files import write
+from kappaguard.verify.process.deadline import deadline
+from kappaguard.verify.process.job import end_with_parent, limit_memory
+from kappaguard.verify.process.run import RAISE
 
 PLAN, NAME, RESULT, ERROR, TRACE, LATE = "plan.json", "section", "result.json", "error", "trace", "late"
 BEGUN = "begun"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import kappaguard
+from kappaguard.rules.base.text import printable
 from kappaguard.rules.names import is_code
-from kappaguard.rules.text import printable
-from kappaguard.verify.verdict import Verdict, number
+from kappaguard.verify.guard.verdict import Verdict, number
 
 
 def scope(verdict: Verdict) -> str:
@@ -43,11 +43,13 @@ def entry(verdict: Verdict) -> dict[str, Any]:
         "reason": printable(verdict.reason),
         "trouble": None if verdict.trouble is None else printable(verdict.trouble),
         "scope": printable(scope(verdict)),
+        "called": None if verdict.called is None else printable(verdict.called),
         "traced": None if verdict.traced is None else printable(verdict.traced),
         "witness": verdict.path,
         "unsaved": None if verdict.unsaved is None else printable(verdict.unsaved),
         "fixed": list(verdict.fixed),
         "rejected": [printable(text) for text in verdict.rejected],
+        "suppressed": {name: printable(reason) for name, reason in verdict.suppressed},
         "health": [each.to_data() | {"message": printable(each.message)} for each in verdict.findings],
         "adversaries": list(verdict.effort.adversaries),
         "seconds": verdict.effort.seconds,

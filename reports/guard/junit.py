@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
-from kappaguard.rules.text import printable
-from kappaguard.verify.shown import decimal, explain
-from kappaguard.verify.verdict import Verdict
+from kappaguard.reports.guard.explanation import decimal, explain
+from kappaguard.rules.base.text import printable
+from kappaguard.verify.guard.verdict import Verdict
 
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 

@@ -8,11 +8,11 @@ from typing import Any
 from urllib.parse import quote
 
 import kappaguard
-from kappaguard.reports.guard.place import place
-from kappaguard.rules.text import printable
-from kappaguard.verify.health import CHECKS
-from kappaguard.verify.shown import decimal, stated
-from kappaguard.verify.verdict import Verdict
+from kappaguard.reports.guard.explanation import decimal, stated
+from kappaguard.reports.guard.place import line, place
+from kappaguard.rules.base.text import printable
+from kappaguard.verify.guard.health import CHECKS
+from kappaguard.verify.guard.verdict import Verdict
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
@@ -20,7 +20,7 @@ SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sar
 def sarif(outcomes: Sequence[Verdict], errors: Sequence[str] = ()) -> str:
     """The file's content."""
     results = [result for verdict in outcomes for result in _results(verdict)]
-    results += [_result("kappa/request", "error", error, "pyproject.toml", {}) for error in errors]
+    results += [_result("kappa/request", "error", error, ("pyproject.toml", 1), {}) for error in errors]
     rules = [
         _rule("kappa/claim", "The worst case of the rule exceeds the claim."),
         _rule("kappa/unfinished", "The check could not be finished."),
@@ -47,7 +47,7 @@ def _rule(name: str, text: str) -> dict[str, Any]:
 
 def _results(verdict: Verdict) -> list[dict[str, Any]]:
     about = f"{verdict.rule} at n = {verdict.n}, f = {verdict.f}"
-    where = place(verdict.rule)
+    where = place(verdict.rule), line(verdict.rule)
     properties: dict[str, Any] = {"n": verdict.n, "f": verdict.f, "rule": printable(verdict.rule)}
     results = []
     if verdict.verdict == "refuted":
@@ -66,8 +66,9 @@ def _results(verdict: Verdict) -> list[dict[str, Any]]:
     return results
 
 
-def _result(rule: str, level: str, text: str, where: str, properties: dict[str, Any]) -> dict[str, Any]:
-    location = {"physicalLocation": {"artifactLocation": {"uri": quote(where)}, "region": {"startLine": 1}}}
+def _result(rule: str, level: str, text: str, where: tuple[str, int], properties: dict[str, Any]) -> dict[str, Any]:
+    region = {"startLine": where[1]}
+    location = {"physicalLocation": {"artifactLocation": {"uri": quote(where[0])}, "region": region}}
     return {
         "ruleId": rule,
         "level": level,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from kappaguard.reports.bounds import lower_shown, upper_shown
-from kappaguard.rules.text import printable
+from kappaguard.reports.guard.explanation import FEW_DIGITS, decimal, stated
+from kappaguard.rules.base.text import printable
 from kappaguard.rules.witness import Bound
-from kappaguard.verify.shown import FEW_DIGITS, decimal, stated
-from kappaguard.verify.verdict import Verdict
+from kappaguard.verify.guard.verdict import Verdict
 
 HEADINGS = ["rule", "n", "f", "claim", "kappa* >=", "kappa* <=", "verdict", "health", "tried"]
 

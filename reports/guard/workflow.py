@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from kappaguard.reports.guard.place import place
-from kappaguard.rules.text import printable
-from kappaguard.verify.shown import decimal, stated
-from kappaguard.verify.verdict import Verdict
+from kappaguard.reports.guard.explanation import decimal, stated
+from kappaguard.reports.guard.place import line, place
+from kappaguard.rules.base.text import printable
+from kappaguard.verify.guard.verdict import Verdict
 
 
 def in_workflow(environment: Mapping[str, str]) -> bool:
@@ -19,7 +19,8 @@ def commands(outcomes: Sequence[Verdict], errors: Sequence[str] = ()) -> list[st
     """One line each."""
     lines = []
     for verdict in outcomes:
-        where, title = place(verdict.rule), f"{verdict.rule} at n={verdict.n}, f={verdict.f}"
+        title = f"{verdict.rule} at n={verdict.n}, f={verdict.f}"
+        where = place(verdict.rule), line(verdict.rule)
         if verdict.verdict == "refuted":
             said = f"kappa* >= {decimal(verdict.lower)} > {stated(verdict)}; {verdict.reason}"
             lines.append(_command("error", where, title, f"{said}; witness: {verdict.path or 'not saved'}"))
@@ -32,11 +33,11 @@ def commands(outcomes: Sequence[Verdict], errors: Sequence[str] = ()) -> list[st
         ]
         lines += [_command("notice", where, title, f"fixed: {name} no longer violates") for name in verdict.fixed]
         lines += [_command("warning", where, title, text) for text in verdict.rejected]
-    return lines + [_command("error", "pyproject.toml", "wrong request", error) for error in errors]
+    return lines + [_command("error", ("pyproject.toml", 1), "wrong request", error) for error in errors]
 
 
-def _command(kind: str, file: str, title: str, message: str) -> str:
-    return f"::{kind} file={_property(file)},title={_property(title)}::{_data(message)}"
+def _command(kind: str, where: tuple[str, int], title: str, message: str) -> str:
+    return f"::{kind} file={_property(where[0])},line={where[1]},title={_property(title)}::{_data(message)}"
 
 
 def _data(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Training in pictures: kappa-hat of the steps, errors against T, and what is left against kappa-hat G^2."""
+"""Training in pictures: the ratio of the steps, errors against T, and what is left against ratio G^2."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from kappaguard.reports.pictures.figure import (
 
 
 def runs(stored: Sequence[Mapping[str, Any]]) -> Picture | None:
-    """kappa-hat_t over the steps of training runs."""
-    lines = [each for each in stored if each["kappa_hat"]]
+    """The ratio over the steps of training runs."""
+    lines = [each for each in stored if each["ratio"]]
     if not lines:
         return None
     figure, (axes,) = figure_with_axes(height=3.4)
-    rows: list[Sequence[Any]] = [("run", "step", "kappa_hat", "command")]
+    rows: list[Sequence[Any]] = [("run", "step", "ratio", "command")]
     for index, each in enumerate(lines):
         colour = COLOURS[index % len(COLOURS)]
-        axes.plot(each["steps"], each["kappa_hat"], color=colour, label=label(each["name"]), linewidth=1)
-        rows += [[each["name"], *pair, each["command"]] for pair in zip(each["steps"], each["kappa_hat"], strict=True)]
-    axes.set(xlabel="step", ylabel="kappa-hat", yscale="log")
+        axes.plot(each["steps"], each["ratio"], color=colour, label=label(each["name"]), linewidth=1)
+        rows += [[each["name"], *pair, each["command"]] for pair in zip(each["steps"], each["ratio"], strict=True)]
+    axes.set(xlabel="step", ylabel="ratio", yscale="log")
     legend(axes)
     caption = (
-        "kappa-hat: the ratio of every step of a training run, squared error over variance of what the honest workers "
+        "the ratio of every step of a training run: squared error over variance of what the honest workers "
         "sent (the square of the paper's kappa-hat_t). What to see: how far the attack stays below the rule's kappa*, "
         "which only worst inputs reach."
     )
     command = "\n".join(each["command"] for each in lines)
-    return Picture("runs", "kappa-hat in training", caption, svg_text(figure), csv_text(rows), command)
+    return Picture("runs", "the ratio in training", caption, svg_text(figure), csv_text(rows), command)
 
 
 def rates(stored: Mapping[str, Any] | None) -> Picture | None:
@@ -81,13 +81,13 @@ def rates(stored: Mapping[str, Any] | None) -> Picture | None:
 
 
 def floors(stored: Mapping[str, Any] | None) -> Picture | None:
-    """Where runs with heterogeneity end, against kappa-hat G^2 of the same run."""
+    """Where runs with heterogeneity end, against ratio G^2 of the same run."""
     if stored is None or not stored["floors"]:
         return None
     figure, (axes,) = figure_with_axes(height=3.8)
-    keys = ("problem", "setting", "rule", "attack", "n", "f", "steps", "left", "kappa_hat", "heterogeneity_squared")
-    rows: list[Sequence[Any]] = [(*keys, "kappa_hat_g_squared")]
-    points = [(each["kappa_hat"] * each["heterogeneity_squared"], each) for each in stored["floors"]]
+    keys = ("problem", "setting", "rule", "attack", "n", "f", "steps", "left", "ratio", "heterogeneity_squared")
+    rows: list[Sequence[Any]] = [(*keys, "ratio_g_squared")]
+    points = [(each["ratio"] * each["heterogeneity_squared"], each) for each in stored["floors"]]
     rows += [[*(each[key] for key in keys), x] for x, each in points]
     for index, (name, members) in enumerate(_series(stored["floors"]).items()):
         here = [(x, each["left"]) for x, each in points if each in members]
@@ -96,17 +96,17 @@ def floors(stored: Mapping[str, Any] | None) -> Picture | None:
     ends = [x for x, _ in points if x > 0]
     if ends:
         line = [min(ends) / 1.5, max(ends) * 1.5]
-        axes.plot(line, line, color=INK, alpha=0.35, linewidth=1.5, label=label("left = kappa-hat G²"))
+        axes.plot(line, line, color=INK, alpha=0.35, linewidth=1.5, label=label("left = ratio G²"))
         allowed = [9 * x for x in line]
-        axes.plot(line, allowed, color=INK, alpha=0.6, linewidth=1, linestyle=":", label=label("9 kappa-hat G²"))
-    axes.set(xlabel="kappa-hat G²", ylabel="squared gradient left", xscale="log", yscale="log")
+        axes.plot(line, allowed, color=INK, alpha=0.6, linewidth=1, linestyle=":", label=label("9 ratio G²"))
+    axes.set(xlabel="ratio G²", ylabel="squared gradient left", xscale="log", yscale="log")
     legend(axes)
     first = stored["floors"][0]
     caption = (
         f"Where robust D-GD ends under heterogeneity ({first['rule']} under {first['attack']}, T = {first['steps']}), "
-        "against kappa-hat G^2 of the same run, as f and the heterogeneity G (quadratics) or alpha (how unlike the "
+        "against ratio G^2 of the same run, as f and the heterogeneity G (quadratics) or alpha (how unlike the "
         f"workers' data are; smaller is more unlike) vary. Fitted to the quadratics: slope {_interval(stored['fit'])}. "
-        "What to see: what is left is about kappa-hat G^2, a ninth of the 9 kappa G^2 (dotted) that the corrected "
+        "What to see: what is left is about ratio G^2, a ninth of the 9 kappa G^2 (dotted) that the corrected "
         "Theorem 1 allows; a run above the line has not reached its floor yet."
     )
     return Picture("floors", "What no T removes", caption, svg_text(figure), csv_text(rows), stored["command"])

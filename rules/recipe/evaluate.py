@@ -14,6 +14,7 @@ from kappaguard.rules.recipe.recipe import (
     MeanDistance,
     NearCentre,
     NearestSum,
+    NearVector,
     Nowhere,
     OrderStatistics,
     Pieces,
@@ -47,6 +48,9 @@ def chosen(recipe: Recipe, x: Vectors) -> list[int]:
     match recipe.choice:
         case Subset(size, measure):
             return list(min(combinations(pool, size), key=lambda members: _measure(x, members, measure)))
+        case NearVector(weights, count):
+            centre = np.array([_combination(sorted(column), weights) for column in x.T])
+            return sorted(sorted(pool, key=lambda i: (_square(x[i] - centre), i))[:count])
         case Rounds(rounds) as choice:
             kept: list[int] = []
             for each in rounds:
@@ -62,6 +66,11 @@ def take(each: Round, x: Vectors, pool: list[int]) -> list[int]:
     scores = {i: _score(each, x, i, pool) for i in pool}
     sign = -1 if each.greatest else 1
     return sorted(pool, key=lambda i: (sign * scores[i], i))[: each.count]
+
+
+def scores_of(each: Round, x: Vectors, pool: list[int]) -> list[Any]:
+    """The scores of the pool's workers in a round."""
+    return [_score(each, x, i, pool) for i in pool]
 
 
 def nearest(x: Vectors, i: int, pool: Any, count: int) -> list[int]:

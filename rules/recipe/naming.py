@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kappaguard.rules.base import Rule
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.errors import InputError
+from kappaguard.rules.base.rule import Rule
 from kappaguard.rules.names import RULES, parse
 from kappaguard.rules.recipe.recipe import NearestSum, Recipe, Rounds
 

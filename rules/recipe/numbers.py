@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from kappaguard.rules.checks import require_count
-from kappaguard.rules.errors import InputError
-from kappaguard.rules.expression import evaluate as value_of
+from kappaguard.rules.base.checks import require_count
+from kappaguard.rules.base.errors import InputError
+from kappaguard.rules.base.expression import evaluate as value_of
 
 
 def counted(value: int | str | None, default: int, n: int, f: int, name: str) -> int:

@@ -3,6 +3,7 @@
     vectors     the inputs, or layer after layer the mean of each one's ``count`` nearest, itself included (``mixing``)
     choice      ``Rounds``: in every round the vectors with the least (or greatest) scores leave the pool, to be kept or
                 dropped. ``Subset``: the subset of a size with the least diameter or variance.
+                ``NearVector``: the nearest to a centre whose coordinates are order statistics.
     output      the mean of what was chosen: of the vectors kept, or of those left if none is ever kept.
 
 or, coordinate by coordinate and after the same layers of mixing,
@@ -22,7 +23,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.errors import InputError
 
 MOST_NODES = 10_000
 
@@ -80,6 +81,14 @@ class Subset:
 
 
 @dataclass(frozen=True)
+class NearVector:
+    """The ``count`` vectors nearest to the centre that these weights on order statistics give, by coordinates."""
+
+    weights: tuple[Fraction, ...]
+    count: int
+
+
+@dataclass(frozen=True)
 class OrderStatistics:
     """Per coordinate, the sum of the sorted values times these weights."""
 
@@ -129,7 +138,7 @@ class Pieces:
         return found
 
 
-Choice = Rounds | Subset | OrderStatistics | NearCentre | Pieces
+Choice = Rounds | Subset | NearVector | OrderStatistics | NearCentre | Pieces
 
 
 @dataclass(frozen=True)
@@ -172,9 +181,9 @@ def _check(recipe: Recipe) -> None:
             )
         case OrderStatistics(weights):
             _check_weights(weights, n)
-        case NearCentre(weights, count):
+        case NearCentre(weights, count) | NearVector(weights, count):
             _check_weights(weights, n)
-            _require(_is_count(count, 1) and count <= n, f"1 to n = {n} values are near a centre, got {count!r}")
+            _require(_is_count(count, 1) and count <= n, f"1 to n = {n} are near a centre, got {count!r}")
         case Pieces(nodes):
             _require(0 < len(nodes) <= MOST_NODES, f"pieces have 1 to {MOST_NODES} nodes, got {len(nodes)}")
             for place, node in enumerate(nodes):

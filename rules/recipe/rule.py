@@ -14,14 +14,26 @@ from typing import ClassVar
 
 import numpy as np
 
-from kappaguard.rules.arrays import Array, device_of, is_exact, namespace, to_numpy
-from kappaguard.rules.base import Rule, Traits
-from kappaguard.rules.checks import reject_nan
+from kappaguard.rules.base.arrays import Array, device_of, in_double, is_exact, namespace, to_numpy
+from kappaguard.rules.base.checks import reject_nan
+from kappaguard.rules.base.errors import InputError
+from kappaguard.rules.base.rule import Rule, Traits
 from kappaguard.rules.cloud import Cloud
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.coordinates import window_mean
+from kappaguard.rules.ordering import smallest
 from kappaguard.rules.recipe.evaluate import evaluate
-from kappaguard.rules.recipe.recipe import NearCentre, OrderStatistics, Pieces, PivotDistance, Recipe, Rounds
+from kappaguard.rules.recipe.recipe import (
+    NearCentre,
+    NearVector,
+    OrderStatistics,
+    Pieces,
+    PivotDistance,
+    Recipe,
+    Rounds,
+)
 from kappaguard.rules.recipe.select import chosen_from, weights
+from kappaguard.rules.recipe.weights import equal
+from kappaguard.rules.weights import uniform
 
 
 class RecipeBased(Rule):
@@ -60,7 +72,8 @@ class RecipeRule(RecipeBased):
         """What holds for every recipe of its kind."""
         rounds = self.given.choice.rounds if isinstance(self.given.choice, Rounds) else ()
         pivoted = any(isinstance(each.score, PivotDistance) for each in rounds)
-        return Traits(rotates=not self.given.coordinatewise, symmetric=not pivoted)
+        by_coordinates = self.given.coordinatewise or isinstance(self.given.choice, NearVector)
+        return Traits(rotates=not by_coordinates, symmetric=not pivoted)
 
     def recipe(self, n: int) -> Recipe:
         """The recipe itself."""
@@ -71,13 +84,12 @@ class RecipeRule(RecipeBased):
 
 def aggregated(recipe: Recipe, cloud: Cloud) -> Array:
     """The output of a recipe on a cloud of its n vectors."""
-    if recipe.coordinatewise:
+    if recipe.coordinatewise or isinstance(recipe.choice, NearVector):
         for count in recipe.mixing:
-            from kappaguard.rules.ordering import smallest
-            from kappaguard.rules.weights import uniform
-
             distances = cloud.distances
             cloud = cloud.mixed(uniform(smallest(distances, count), count, distances))
+        if isinstance(recipe.choice, NearVector):
+            return _near_vector(recipe.choice, cloud)
         return _per_coordinate(recipe, cloud.points)
     distances = cloud.distances
     xp = namespace(distances)
@@ -85,6 +97,34 @@ def aggregated(recipe: Recipe, cloud: Cloud) -> Array:
     tables = to_numpy(distances).reshape(math.prod(batch), recipe.n, recipe.n)
     found = np.array([weights(recipe, table) for table in tables]).reshape(*batch, recipe.n)
     return cloud.combine(found if is_exact(distances) else xp.asarray(found, device=device_of(distances)))
+
+
+def _near_vector(choice: NearVector, cloud: Cloud) -> Array:
+    """The mean of the vectors nearest to the centre; ties go to the lower index."""
+    x = _moved(cloud).points
+    reject_nan(x)
+    xp = namespace(x)
+    away = cloud.replaced(x - _centre(x, choice.weights)[..., None, :])
+    # lengths cannot overflow as squares can
+    far = xp.sum(away.points * away.points, axis=-1) if is_exact(x) else away.lengths
+    return cloud.combine(uniform(smallest(far, choice.count), choice.count, far))
+
+
+def _moved(cloud: Cloud) -> Cloud:
+    """The same vectors less one of them, in double: a large common offset costs the centre no digits."""
+    base = in_double(cloud.base)
+    if is_exact(base) or not bool(namespace(base).all(namespace(base).isfinite(base))):
+        return Cloud(base, cloud.mixing)
+    return Cloud(base - base[..., :1, :], cloud.mixing)
+
+
+def _centre(x: Array, given: tuple[Fraction, ...]) -> Array:
+    """The sum of the sorted values times the weights, along axis -2; for equal weights on some neighbours, quickly."""
+    used = [place for place, weight in enumerate(given) if weight]
+    low, high = used[0], used[-1] + 1
+    if given == equal(len(given), low, high):
+        return window_mean(x, low, high)
+    return _weighted(namespace(x).sort(x, axis=-2), given)
 
 
 def chosen_points(recipe: Recipe, cloud: Cloud) -> Array:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.errors import InputError
 from kappaguard.rules.mda import tightest_subset
 from kappaguard.rules.ordering import MARGIN, order, ranks, smallest
 from kappaguard.rules.recipe.recipe import MeanDistance, NearestSum, PivotDistance, Recipe, Round, Rounds, Subset

@@ -6,12 +6,14 @@ import json
 from fractions import Fraction
 from typing import Any
 
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.errors import InputError
+from kappaguard.rules.base.untrusted import fraction, parse, short
 from kappaguard.rules.recipe.recipe import (
     Fork,
     MeanDistance,
     NearCentre,
     NearestSum,
+    NearVector,
     Nowhere,
     OrderStatistics,
     Pieces,
@@ -22,10 +24,10 @@ from kappaguard.rules.recipe.recipe import (
     Score,
     Subset,
 )
-from kappaguard.rules.strict import fraction, parse, short
 
 SCHEMA = "kappaguard-recipe/1"
 MOST_WORKERS = 100_000
+KINDS = ("rounds", "subset", "around", "order", "near", "pieces")
 
 
 def to_data(recipe: Recipe) -> dict[str, Any]:
@@ -42,6 +44,8 @@ def to_data(recipe: Recipe) -> dict[str, Any]:
             data["subset"] = {"size": size, "least": measure}
         case OrderStatistics(weights):
             data["order"] = [str(weight) for weight in weights]
+        case NearVector(weights, count):
+            data["around"] = {"centre": [str(weight) for weight in weights], "count": count}
         case NearCentre(weights, count):
             data["near"] = {"centre": [str(weight) for weight in weights], "count": count}
         case Pieces(nodes):
@@ -88,9 +92,9 @@ def from_data(data: Any) -> Recipe:
     n = _count(given.pop("n", None), "n")
     mixing = tuple(_count(count, "mixing") for count in _list(given.pop("mixing", []), "mixing"))
     trusted = given.pop("trusted", None)
-    kinds = [kind for kind in ("rounds", "subset", "order", "near", "pieces") if kind in given]
+    kinds = [kind for kind in KINDS if kind in given]
     if len(kinds) != 1 or len(given) != 1:
-        raise InputError(f"a recipe has one of rounds, subset, order, near and pieces, and not {short(sorted(given))}")
+        raise InputError(f"a recipe has one of {', '.join(KINDS)}, and not {short(sorted(given))}")
     kind, value = kinds[0], given[kinds[0]]
     match kind:
         case "rounds":
@@ -103,8 +107,9 @@ def from_data(data: Any) -> Recipe:
         case "pieces":
             choice = Pieces(tuple(_node(each) for each in _list(value, "pieces")))
         case _:
-            fields = _fields(value, "near", {"centre", "count"})
-            choice = NearCentre(_weights(fields["centre"]), _count(fields["count"], "count"))
+            fields = _fields(value, kind, {"centre", "count"})
+            made = NearCentre if kind == "near" else NearVector
+            choice = made(_weights(fields["centre"]), _count(fields["count"], "count"))
     return Recipe(n, choice, mixing, None if trusted is None else _count(trusted, "trusted"))
 
 
@@ -120,6 +125,9 @@ def describe(recipe: Recipe) -> list[str]:
             lines.append(f"output: the mean of the {size} vectors with the least {measure}")
         case OrderStatistics(weights):
             lines.append(f"output, per coordinate: {_told_weights(weights)}")
+        case NearVector(weights, count):
+            lines.append(f"centre, per coordinate: {_told_weights(weights)}")
+            lines.append(f"output: the mean of the {count} vectors nearest to the centre")
         case NearCentre(weights, count):
             lines.append(f"centre, per coordinate: {_told_weights(weights)}")
             lines.append(f"output, per coordinate: the mean of the {count} values nearest to the centre")

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.errors import InputError
 from kappaguard.search.adversaries.base import Adversary
 from kappaguard.search.arena import Arena, Floats
 from kappaguard.search.attacks.names import attack_named

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from kappaguard.rules.adapters.adapted import Guarded
-from kappaguard.rules.base import Rule
-from kappaguard.rules.errors import RuleFault
+from kappaguard.rules.base.errors import RuleFault
+from kappaguard.rules.base.rule import Rule
+from kappaguard.rules.foreign.adapted import Guarded
 from kappaguard.rules.ratio import ratio
 from kappaguard.search.adversaries.base import Adversary
 from kappaguard.search.arena import Arena, Floats

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from kappaguard.rules.arrays import Array, namespace
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.arrays import Array, namespace
+from kappaguard.rules.base.errors import InputError
 from kappaguard.search.attacks.base import Action, Aggregation, Attack, Total, repeated, require_honest, whole
 from kappaguard.search.attacks.line import strongest
 from kappaguard.search.attacks.little_is_enough import LittleIsEnough

@@ -11,12 +11,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from kappaguard.rules.arrays import Array, enter, namespace
 from kappaguard.rules.average import Average
-from kappaguard.rules.checks import require_count, require_shape
+from kappaguard.rules.base.arrays import Array, enter, namespace
+from kappaguard.rules.base.checks import require_count, require_shape
+from kappaguard.rules.base.errors import InputError
 from kappaguard.rules.cloud import Cloud
 from kappaguard.rules.distances import Beginning
-from kappaguard.rules.errors import InputError
 
 Aggregation = Callable[[Array], Array]
 """A rule under attack: (n, d) -> (d,)."""

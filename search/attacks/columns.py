@@ -15,16 +15,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kappaguard.rules.arrays import Array, device_of, namespace, to_numpy
-from kappaguard.rules.base import Rule
+from kappaguard.rules.base.arrays import Array, device_of, namespace, to_numpy
+from kappaguard.rules.base.rule import Rule
 from kappaguard.rules.bucketing import Bucketing
 from kappaguard.rules.cwmed import Median
 from kappaguard.rules.cwtm import TrimmedMean
 from kappaguard.rules.meamed import MeanAroundMedian
 from kappaguard.rules.nnm import NNM
 from kappaguard.rules.pipeline import Chain, Pipeline
+from kappaguard.search.attacks.deviation import variance
 from kappaguard.search.attacks.reduced import Reduced
-from kappaguard.search.attacks.spread import variance
 
 SAMPLED = 768
 """How many columns stand for all; up to twice as many are taken whole."""

@@ -7,8 +7,8 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from kappaguard.rules.arrays import Array
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.arrays import Array
+from kappaguard.rules.base.errors import InputError
 from kappaguard.search.attacks.base import Action, Aggregation, Attack, Total, mean_of, repeated, require_honest, whole
 from kappaguard.search.attacks.line import needs_origin, reduced_for, strongest, walked
 from kappaguard.search.attacks.reduced import Sight, in_one_pass

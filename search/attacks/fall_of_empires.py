@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from kappaguard.rules.arrays import Array
+from kappaguard.rules.base.arrays import Array
 from kappaguard.search.attacks.directed import Directed
 
 

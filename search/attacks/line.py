@@ -12,13 +12,13 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from kappaguard.rules.arrays import Array, enter, in_double, namespace
-from kappaguard.rules.base import Rule
+from kappaguard.rules.base.arrays import Array, enter, in_double, namespace
+from kappaguard.rules.base.rule import Rule
 from kappaguard.rules.cloud import Cloud
 from kappaguard.rules.gm import is_minimiser
 from kappaguard.search.attacks import columns
 from kappaguard.search.attacks.base import Aggregation, Total, whole
-from kappaguard.search.attacks.maximise import JUMPING, MOST, SMOOTH, Candidate, maximise
+from kappaguard.search.attacks.maximise import JUMPING, MOST, SMOOTH, Trial, maximise
 from kappaguard.search.attacks.reduced import Reduced, ends_in_median, reduce
 from kappaguard.search.attacks.walk import LINE16, redrawn, walk
 
@@ -41,11 +41,11 @@ def strongest(
     total: Total = whole,
     positive: bool = False,
     reduced: Reduced | None = None,
-) -> Candidate:
+) -> Trial:
     """The best eta, of either sign or not negative, and the error that it leads to; ``total``: see ``Attack.act``."""
     reduced = reduced or reduced_for(rule, honest, mean, direction, total)
     if not np.any(reduced.direction):
-        return Candidate(0.0, error_at(rule, honest, f, mean, direction, 0.0) if total is whole else 0.0)
+        return Trial(0.0, error_at(rule, honest, f, mean, direction, 0.0) if total is whole else 0.0)
     if isinstance(rule, Rule) and rule.traits.rotates:
         return strongest_of(rule, f, reduced, positive)
     if isinstance(rule, Rule) and columns.applies(rule):
@@ -71,13 +71,13 @@ def strongest(
 
 def candidates(
     rule: Rule, f: int, reduced: Reduced, seen: columns.Columns | None, positive: bool, search: str
-) -> list[Candidate]:
+) -> list[Trial]:
     """The most promising eta, of which the best is to be found on all coordinates, where nothing else can be looked at.
 
     That is one for a rule that commutes with rotations; ``seen`` are columns for a coordinate-wise one.
     """
     if not np.any(reduced.direction):
-        return [Candidate(0.0, 0.0)]
+        return [Trial(0.0, 0.0)]
 
     def error(eta: float, number: int) -> float:
         return float(_errors(redrawn(rule, number), np.array([eta]), f, reduced, seen)[0])
@@ -98,7 +98,7 @@ def _errors(
     return np.sqrt(seen.squares(rule, etas, f, reduced))
 
 
-def strongest_of(known: Rule, f: int, reduced: Reduced, positive: bool) -> Candidate:
+def strongest_of(known: Rule, f: int, reduced: Reduced, positive: bool) -> Trial:
     """The best eta against a rule that commutes with rotations."""
     level = ends_in_median(known)
     reach = LEVEL if level else MOST
@@ -115,7 +115,7 @@ def strongest_of(known: Rule, f: int, reduced: Reduced, positive: bool) -> Candi
 
 def walked(
     rule: Aggregation, honest: Array, f: int, mean: Array, direction: Array, total: Total, reduced: Reduced
-) -> Candidate:
+) -> Trial:
     """What sixteen values of eta find, see ``kappaguard.search.attacks.walk``."""
     seen = None
     if isinstance(rule, Rule) and not rule.traits.rotates and columns.applies(rule):
@@ -159,10 +159,10 @@ def _confirmed(
     f: int,
     mean: Array,
     direction: Array,
-    candidate: Candidate,
+    candidate: Trial,
     reduced: Reduced,
     total: Total,
-) -> Candidate:
+) -> Trial:
     """The candidate with its error on all coordinates; the distances are known already."""
     room, back = enter(_together(honest, f))
     room[honest.shape[0] :] = enter(mean)[0] + candidate.eta * enter(direction)[0]
@@ -171,7 +171,7 @@ def _confirmed(
     cloud = Cloud.known(room, pairs if isinstance(room, np.ndarray) else xp.asarray(pairs, device=room.device))
     difference = in_double(back(rule.aggregate(cloud))) - in_double(mean)
     square = total(namespace(difference).sum(difference * difference))
-    return Candidate(candidate.eta, float(square) ** 0.5)
+    return Trial(candidate.eta, float(square) ** 0.5)
 
 
 def _together(honest: Array, f: int) -> Array:

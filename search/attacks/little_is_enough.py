@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from kappaguard.rules.arrays import Array, namespace
+from kappaguard.rules.base.arrays import Array, namespace
+from kappaguard.search.attacks.deviation import variance
 from kappaguard.search.attacks.directed import Directed
-from kappaguard.search.attacks.spread import variance
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ APART = 0.05
 
 
 @dataclass(frozen=True)
-class Effort:
+class Grids:
     """How many points the first grid has per sign (dense, below and above), how many peaks each finer one looks at.
 
     Of values that differ by less than the part ``equal``, the one with the smallest eta is taken: most errors level off
@@ -40,15 +40,15 @@ class Effort:
     worth: float
 
 
-JUMPING = Effort(96, 6, 12, (10, 4, 2), 2e-4, 0.0)
-SMOOTH = Effort(14, 2, 4, (2, 1, 1), 1e-5, 0.8)
+JUMPING = Grids(96, 6, 12, (10, 4, 2), 2e-4, 0.0)
+SMOOTH = Grids(14, 2, 4, (2, 1, 1), 1e-5, 0.8)
 """Enough for a function without jumps, whose peaks are as wide as the unit."""
 
 Errors = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 
 @dataclass(frozen=True)
-class Candidate:
+class Trial:
     """A step along the direction, and the error that it leads to."""
 
     eta: float
@@ -61,9 +61,9 @@ def maximise(
     count: int = 1,
     reach: float = MOST,
     positive: bool = False,
-    effort: Effort = JUMPING,
+    effort: Grids = JUMPING,
     far: float = 0.0,
-) -> list[Candidate]:
+) -> list[Trial]:
     """The best ``count`` numbers that are apart from each other, the best one first.
 
     ``unit`` is the scale on which the function changes; it is searched up to ``reach`` units in both directions, or
@@ -72,7 +72,7 @@ def maximise(
     etas = unit * _first_grid(effort, reach, positive)
     ends = np.array(([] if far == 0 else [far]) + ([] if far == 0 or positive else [-far]))
     beyond, values = np.split(_clean(errors(np.concatenate([ends, etas]))), [len(ends)])
-    farthest = [Candidate(float(eta), float(value)) for eta, value in zip(ends, beyond, strict=True)]
+    farthest = [Trial(float(eta), float(value)) for eta, value in zip(ends, beyond, strict=True)]
     if effort.worth > 0 and _settled(values, beyond, effort.worth):
         return [max(farthest, key=lambda each: each.error)]
     for peaks in effort.peaks:
@@ -88,7 +88,7 @@ def maximise(
 
 
 @lru_cache(maxsize=64)
-def _first_grid(effort: Effort, reach: float, positive: bool) -> NDArray[np.float64]:
+def _first_grid(effort: Grids, reach: float, positive: bool) -> NDArray[np.float64]:
     """The first grid, in units."""
     steps = np.concatenate(
         [
@@ -128,7 +128,7 @@ def _around_peaks(etas: NDArray[np.float64], values: NDArray[np.float64], peaks:
 
 def _choose(
     errors: Errors, etas: NDArray[np.float64], values: NDArray[np.float64], count: int, equal: float
-) -> list[Candidate]:
+) -> list[Trial]:
     """The best values, each at a point where a tiny move does not lose it."""
     chosen: list[int] = []
     top = float(np.max(values))
@@ -146,7 +146,7 @@ def _choose(
     steady[np.isinf(steady)] = np.finfo(np.float64).max
     level = steady >= _nearly(steady.max(), equal)
     order = _by_size(etas[chosen], -np.where(level, steady.max(), steady))[:count]
-    return [Candidate(float(etas[chosen[place]]), float(values[chosen[place]])) for place in order]
+    return [Trial(float(etas[chosen[place]]), float(values[chosen[place]])) for place in order]
 
 
 def _nearly(top: float, equal: float) -> float:

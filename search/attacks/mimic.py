@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from kappaguard.rules.arrays import Array, device_of, namespace
-from kappaguard.rules.checks import require_count
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.arrays import Array, device_of, namespace
+from kappaguard.rules.base.checks import require_count
+from kappaguard.rules.base.errors import InputError
 from kappaguard.search.attacks.base import Action, Aggregation, Attack, Total, repeated, require_honest, whole
 
 

@@ -7,7 +7,7 @@ import difflib
 import re
 from dataclasses import fields
 
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.errors import InputError
 from kappaguard.search.attacks.adaptive import Adaptive
 from kappaguard.search.attacks.base import Attack
 from kappaguard.search.attacks.fall_of_empires import FallOfEmpires

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kappaguard.rules import native
-from kappaguard.rules.arrays import Array, enter, namespace, to_numpy
-from kappaguard.rules.base import Rule
+from kappaguard.rules.base.arrays import Array, enter, namespace, to_numpy
+from kappaguard.rules.base.rule import Rule
 from kappaguard.rules.cloud import Cloud
 from kappaguard.rules.distances import SAFE_LEAST, SAFE_MOST, Beginning, squared_distances
 from kappaguard.rules.gm import is_minimiser

@@ -14,7 +14,7 @@ import numpy as np
 from kappaguard.rules.bucketing import Bucketing
 from kappaguard.rules.pipeline import Pipeline
 from kappaguard.search.attacks.base import Aggregation
-from kappaguard.search.attacks.maximise import Candidate
+from kappaguard.search.attacks.maximise import Trial
 
 GRID, LINE16 = SEARCHES = ("grid", "line16")
 """Ways to find eta: hundreds of values on grids around peaks, or sixteen one after the other."""
@@ -23,13 +23,13 @@ STEP = 1.0
 RATIO = 0.8
 
 
-def walk(error: Callable[[float, int], float], evaluations: int = EVALUATIONS) -> Candidate:
+def walk(error: Callable[[float, int], float], evaluations: int = EVALUATIONS) -> Trial:
     """The best of so many numbers; ``error(eta, k)`` is asked for the number of the evaluation as well, from 0.
 
     Upwards from 0 in steps 1, 2, 4, ... while the error grows. Then to and fro, each step 0.8 times the last: back
     from where it is, or forward if that is below the best number so far; a step across 0 is halved until it is none.
     """
-    best = Candidate(0.0, error(0.0, 0))
+    best = Trial(0.0, error(0.0, 0))
     place, step, growing = 0.0, STEP, True
     for number in range(1, evaluations):
         if growing:
@@ -44,7 +44,7 @@ def walk(error: Callable[[float, int], float], evaluations: int = EVALUATIONS) -
         value = error(place, number)
         better = value > best.error
         if better:
-            best = Candidate(place, value)
+            best = Trial(place, value)
         growing = growing and better
         step *= 2 if growing else RATIO
     return best

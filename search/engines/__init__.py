@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.errors import InputError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -18,7 +18,7 @@ Result = TypeVar("Result")
 ENGINES = ("local", "dask", "ray")
 
 
-def spread(
+def distribute(
     function: Callable[[Item], Result],
     items: Sequence[Item],
     engine: str = "local",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.errors import InputError
 from kappaguard.search.engines import placed
 
 

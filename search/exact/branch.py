@@ -21,7 +21,7 @@ from kappaguard.search.exact.attain import inputs, towards_interior
 from kappaguard.search.exact.divide import Division, divide, first_choices, lead
 from kappaguard.search.exact.facts import Facts, canonical
 from kappaguard.search.exact.node import Name, Node
-from kappaguard.search.exact.program import Solution, largest, polished
+from kappaguard.search.exact.program import NodeSolution, largest, polished
 from kappaguard.search.exact.space import Floats
 
 CUT_ROUNDS = 15
@@ -53,7 +53,7 @@ class Split:
 
 
 @dataclass
-class Entry:
+class TreeEntry:
     """A node of the tree with its own bound; ``splits`` are ways to divide it, each of which may bound it better."""
 
     facts: Facts
@@ -68,7 +68,7 @@ class Tree:
 
     recipe: Recipe
     f: int
-    entries: list[Entry]
+    entries: list[TreeEntry]
     lower: float = 0.0
     candidates: list[tuple[float, Floats]] = field(default_factory=list)
     """Inputs about as bad as the worst: on a tie floats may deceive, and one a little inside is the better witness."""
@@ -107,7 +107,7 @@ class Tree:
 
 
 @dataclass(frozen=True)
-class Limits:
+class TreeLimits:
     """When to stop: processed nodes (the same on every machine) or seconds."""
 
     nodes: int = 1_000_000
@@ -120,7 +120,7 @@ class Search:
     def __init__(
         self, recipe: Recipe, f: int, ratio: Ratio, inputs: Iterable[Floats] = (), seed: int = 0, goal: float = 0.0
     ) -> None:
-        self.tree = Tree(recipe, f, [Entry(frozenset())])
+        self.tree = Tree(recipe, f, [TreeEntry(frozenset())])
         self.ratio = ratio
         self.goal = goal
         self.generator = np.random.default_rng(seed)
@@ -153,7 +153,7 @@ class Search:
         for _, x in tree.candidates:
             self.offer(x)
 
-    def run(self, limits: Limits, report: Callable[[float, float, int], None] | None = None) -> Tree:
+    def run(self, limits: TreeLimits, report: Callable[[float, float, int], None] | None = None) -> Tree:
         """Divide until the bounds meet or a limit is reached; Ctrl-C ends it with the bracket so far."""
         heap: list[Item] = []
         self._push(heap, 0)
@@ -234,7 +234,7 @@ class Search:
         self._divide(heap, entry, division)
         return True
 
-    def _lead(self, entry: Entry, division: Division) -> bool:
+    def _lead(self, entry: TreeEntry, division: Division) -> bool:
         """Whether one Byzantine vector in place of several already proves the target."""
         heap: list[Item] = []
         self._divide(heap, entry, division)
@@ -244,14 +244,14 @@ class Search:
                 return False
         return True
 
-    def _attain(self, node: Node, entry: Entry, point: Floats) -> Division | None:
+    def _attain(self, node: Node, entry: TreeEntry, point: Floats) -> Division | None:
         """Inputs of a cell that has to be believed; if the rule does not reach its bound, what else it decides there.
 
         All decisions are made at the optimum, but others may tie with them: those that win just inside.
         """
         names = [*node.names(), *entry.cuts]
         forms = [node.form(name) for name in names]
-        better = polished(node.space, node.error, node.variance, forms, Solution(entry.bound, point)).point
+        better = polished(node.space, node.error, node.variance, forms, NodeSolution(entry.bound, point)).point
         point = point if better is None else better
         for _ in range(CUT_ROUNDS):
             inside = towards_interior(node, names, point)
@@ -266,7 +266,7 @@ class Search:
                 return None
         return divide(node, inside, entry.bound)
 
-    def _solve(self, node: Node, entry: Entry) -> Floats | None:
+    def _solve(self, node: Node, entry: TreeEntry) -> Floats | None:
         if not np.abs(node.error).max() > 1e-12:
             entry.bound = 0.0
             return None
@@ -302,7 +302,7 @@ class Search:
         for shake in (0.0, 1e-9, 1e-7, 1e-5, 1e-3):
             self.offer(x + shake * size * self.generator.standard_normal(x.shape))
 
-    def _divide(self, heap: list[Item], entry: Entry, division: Division) -> None:
+    def _divide(self, heap: list[Item], entry: TreeEntry, division: Division) -> None:
         split = Split(division, [])
         entry.splits.append(split)
         tree = self.tree
@@ -311,7 +311,7 @@ class Search:
             # among many workers, telling cases apart costs more than solving one twice
             key, renaming = canonical(facts, n, n - tree.f) if n <= MANY else (facts, list(range(n)))
             if key not in self.keys:
-                tree.entries.append(Entry(facts, entry.bound, entry.cuts))
+                tree.entries.append(TreeEntry(facts, entry.bound, entry.cuts))
                 self.keys[key] = (len(tree.entries) - 1, renaming)
                 self._push(heap, len(tree.entries) - 1)
                 split.children.append((len(tree.entries) - 1, list(range(n))))

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from kappaguard.rules.recipe.text import to_data
-from kappaguard.search.exact.branch import TOLERANCE, Entry, Tree
+from kappaguard.search.exact.branch import TOLERANCE, Tree, TreeEntry
 from kappaguard.search.exact.leaves import multipliers
 from kappaguard.search.exact.node import Node
 
@@ -64,7 +64,7 @@ def certify(
     return json.dumps(data)
 
 
-def _useful(entry: Entry, values: list[float], limit: float) -> Any:
+def _useful(entry: TreeEntry, values: list[float], limit: float) -> Any:
     """The split whose children all stay below the limit; None if the entry does so itself."""
     if entry.bound <= limit:
         return None

@@ -5,6 +5,9 @@ that m (F - mean) is at most sum w_i h_i for one of a few weight vectors w, one 
 below the centre that are exchanged for Byzantine ones. The largest ratio under h_1 >= ... >= h_m is |p|^2 / m with p
 the projection of w on non-increasing sequences, and it is attained where h is p itself and the Byzantine values are
 as high as they can be: above all others, or just near enough to the centre.
+
+Behind nnm ``verify/judge/mixed.py`` bounds a sum of w_i h_i over mixed values, w = (p + 1) / m, by 4 f / m times f
+|w|^2 plus the squares of the sums of its positive and of its negative entries, or by 4 f |w|^2; each for all cells.
 """
 
 from __future__ import annotations
@@ -26,11 +29,11 @@ Runs = list[tuple[int, Fraction]]
 
 
 def applies(recipe: Recipe, f: int) -> bool:
-    """Whether the cells here cover the recipe: no mixing, and weights that are not negative."""
+    """Whether the cells here cover the recipe: at most one layer of nnm, and weights that are not negative."""
     choice = recipe.choice
     return (
         isinstance(choice, OrderStatistics | NearCentre)
-        and not recipe.mixing
+        and recipe.mixing in ((), (recipe.n - f,))
         and all(weight >= 0 for weight in choice.weights)
         and not _outer(recipe, f)
         and (isinstance(choice, OrderStatistics) or choice.count <= recipe.n - f)
@@ -90,7 +93,19 @@ def certified_cells(recipe: Recipe, f: int) -> tuple[Fraction, list[dict[str, ob
         {"upwards": upwards, "q": q, "runs": [[count, str(value)] for count, value in runs]}
         for upwards, q, runs, _ in every
     ]
+    if recipe.mixing:
+        return _mixed([runs for _, _, runs, _ in every], recipe.n, f), written
     return max(bound for _, _, _, bound in every), written
+
+
+def _mixed(lists: list[tuple[tuple[int, Fraction], ...]], n: int, f: int) -> Fraction:
+    """The bound behind nnm."""
+    m = n - f
+    shares = [[(count, (value + 1) / m) for count, value in runs] for runs in lists]
+    squares = [sum(count * share**2 for count, share in runs) for runs in shares]
+    sums = [sum(count * max(share, Fraction(0)) for count, share in runs) for runs in shares]
+    directed = [f * square + above**2 + (above - 1) ** 2 for square, above in zip(squares, sums, strict=True)]
+    return Fraction(4 * f, m) * min(max(directed), m * max(squares))
 
 
 def worst_inputs(recipe: Recipe, f: int) -> Iterator[list[list[Fraction]]]:
@@ -98,6 +113,9 @@ def worst_inputs(recipe: Recipe, f: int) -> Iterator[list[list[Fraction]]]:
     n = recipe.n
     choice = recipe.choice
     assert isinstance(choice, OrderStatistics | NearCentre)
+    if recipe.mixing:
+        yield from _mixed_inputs(n, f)
+        return
     # a judgement costs more than a projection: only those that are worst
     for upwards, q, runs, _ in sorted(cells(recipe, f), key=lambda cell: -cell[3])[:WORST]:
         honest = [value for count, value in runs for _ in range(count)]
@@ -106,6 +124,14 @@ def worst_inputs(recipe: Recipe, f: int) -> Iterator[list[list[Fraction]]]:
             far = max(abs(value) for value in [*honest, place]) * 1000 + 1
             values = honest + [place] * near + [far] * (f - near)
             yield [[value if upwards else -value] for value in values]
+
+
+def _mixed_inputs(n: int, f: int) -> Iterator[list[list[Fraction]]]:
+    """f honest values low, k high, the others at 0, and Byzantine ones that the k prefer to the f by a trifle."""
+    for k in sorted({n - 2 * f, n // 2 + 1 - f}) if f else ():
+        low, high = Fraction(-1, f), Fraction(1, k)
+        values = [low] * f + [high] * k + [Fraction(0)] * (n - 2 * f - k) + [2 * high - low - TRIFLE] * f
+        yield [[value] for value in values]
 
 
 def _places(

@@ -1,4 +1,4 @@
-"""GM in closed form: kappa* = floor(n/2) / (ceil(n/2) - f); the proof is in ``verify/certified/gm.py``."""
+"""GM in closed form: kappa* = floor(n/2) / (ceil(n/2) - f); the proof is in ``verify/judge/gm.py``."""
 
 from __future__ import annotations
 

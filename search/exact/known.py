@@ -26,6 +26,8 @@ def known_inputs(n: int, f: int) -> list[Input]:
     if not f:
         return inputs
     inputs.append((ones + zeros, list(range(f, n)), "no spread"))
+    if f > 1:
+        inputs.append((_near_their_mean(n, f), first, "one near the mean"))
     recipes: dict[str, Choice] = {"cwmed": OrderStatistics(median(n)), "meamed": NearCentre(median(n), n - f)}
     for rule, choice in recipes.items():
         inputs += [(x, first, f"extremal for {rule}") for x in worst_inputs(Recipe(n, choice), f)]
@@ -35,6 +37,15 @@ def known_inputs(n: int, f: int) -> list[Input]:
         apart = [[Fraction(index % 2)] for index in range(n - f)] + [[Fraction(far)]] * f
         inputs.append((apart, first, "extremal for krum with too few neighbours"))
     return inputs
+
+
+def _near_their_mean(n: int, f: int) -> list[list[Fraction]]:
+    """No spread, and a Byzantine vector nearer to the mean than the honest ones, as others draw that far away.
+
+    With 1 and f - 1 times 4n the mean is 4(f-1) + 1/n, nearer to 1 than to 0: what trusts the vectors near the mean of
+    all, or what has the least sum of squared distances, prefers the Byzantine 1.
+    """
+    return [[Fraction(0)]] * (n - f) + [[Fraction(1)]] + [[Fraction(4 * n)]] * (f - 1)
 
 
 def _two_sides(n: int, f: int) -> list[list[Fraction]]:

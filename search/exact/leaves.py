@@ -46,22 +46,23 @@ def multipliers(node: Node, names: list[Name], kappa: Fraction, tight: bool = Fa
     usable = [k for k, unit in enumerate(units) if unit]
     slack = float(kappa) * node.variance - node.error
     for _ in range(ATTEMPTS):
-        system = _System(node, slack, [forms[k] / units[k] for k in usable])
+        asked = usable
+        system = _System(node, slack, [forms[k] / units[k] for k in asked])
         depth, values = system.deepest()
         if depth >= ENOUGH:
             break
-        idle = _idle(node, slack, [forms[k] / units[k] for k in usable])
+        idle = _idle(node, slack, [forms[k] / units[k] for k in asked])
         if not any(idle):
             break
-        usable = [k for k, unused in zip(usable, idle, strict=True) if not unused]
+        usable = [k for k, unused in zip(asked, idle, strict=True) if not unused]
     if depth < ENOUGH and tight:
         exact = kernel_multipliers(system.raw, system.scalars[np.concatenate([[0], system.kept + 1])], values)
         if exact is not None:
             pairs = zip(system.kept, exact, strict=True)
-            by_name = {names[usable[k]]: value / Fraction(units[usable[k]]) for k, value in pairs if value}
+            by_name = {names[asked[k]]: value / Fraction(units[asked[k]]) for k, value in pairs if value}
             return Multipliers(by_name, ENOUGH)
     found = {
-        names[usable[k]]: Fraction(round(value * 2**BITS), 2**BITS) / Fraction(units[usable[k]])
+        names[asked[k]]: Fraction(round(value * 2**BITS), 2**BITS) / Fraction(units[asked[k]])
         for k, value in zip(system.kept, values, strict=True)
         if value > 2.0**-BITS
     }

@@ -7,6 +7,7 @@ that the checker understands; ``kappaguard.verify.judge`` works out their meanin
     ("reach", l, i, T)        the free mean of i's nearest is within the mean square distance to any T of that size
     ("drift", l, i, T)        ... and near to the mean of T
     ("drifts", l, K, M)       the free means of K, part of M, drift from the mean of M together
+    ("directed", l, K, M)     ... and apart from each other even less
     ("gap", l, i, j, M)       two free means are not far apart
     ("taken", r, a, T)        the score of a, which leaves the pool in round r, is at most (at least) the threshold
     ("left", r, b, T)         that of b, which stays, is at least (at most) the threshold
@@ -189,6 +190,19 @@ class Node:
                         i = next(i for i in role if i in some)
                         form -= count * k * k * self.space.square(self.vector(layer + 1, i) - centre)
                 return form
+            case ("directed", layer, some, members):
+                free, size, k = self.n - len(members), len(some), len(members)
+                middle = self.mean(layer + 1, some)
+                bias = self.space.square(middle - self.mean(layer, members))
+                form = 4 * free * (free + size) * (2 * free + size) / k**3 * self.spread(members, layer)
+                form -= (2 * free + size) * size * bias
+                for role in self.roles:
+                    count = sum(i in some for i in role)
+                    if count:
+                        i = next(i for i in role if i in some)
+                        off = self.space.square(self.vector(layer + 1, i) - middle)
+                        form -= count * 2 * (free + size) * off
+                return k**3 * form
             case ("gap", layer, i, j, members):
                 gap = self.distance(layer + 1, i, j)
                 return 4 * (self.n - len(members) + 1) ** 2 * self.spread(members, layer) - len(members) ** 3 * gap
@@ -314,8 +328,8 @@ class Node:
         return found
 
     def _drifts(self, point: Floats) -> list[Name]:
-        """Of the inequalities on how far several rows drift together, the one that is violated most."""
-        best: tuple[float, Name] | None = None
+        """Of the inequalities on how far several rows drift, of each kind the one that is violated most."""
+        best: dict[str, tuple[float, Name]] = {}
         for layer, k in enumerate(self.recipe.mixing):
             if k != self.h:
                 continue
@@ -324,14 +338,15 @@ class Node:
             for size in range(1, len(roles) + 1):
                 for some in combinations(roles, size):
                     members = frozenset().union(*some)
-                    if len(members) == 1:
-                        continue
-                    name = ("drifts", layer, members, honest)
-                    form = self.form(name)
-                    violation = float(point @ form) / float(np.abs(form).max())
-                    if violation < -SLACK and (best is None or violation < best[0]):
-                        best = (violation, name)
-        return ([] if best is None else [best[1]]) + self._gaps(point)
+                    for kind in ("drifts", "directed"):
+                        if len(members) == 1 and kind == "drifts":
+                            continue
+                        name = (kind, layer, members, honest)
+                        form = self.form(name)
+                        violation = float(point @ form) / float(np.abs(form).max())
+                        if violation < min(-SLACK, best.get(kind, (0.0,))[0]):
+                            best[kind] = (violation, name)
+        return [name for _, name in best.values()] + self._gaps(point)
 
     def _gaps(self, point: Floats) -> list[Name]:
         """Pairs of free rows that are farther apart than they can be."""

@@ -25,27 +25,27 @@ PRECISE = 1e-12
 
 
 @dataclass(frozen=True)
-class Solution:
+class NodeSolution:
     """The value of a node's program and where it is reached; no point if the program has nothing above its floor."""
 
     value: float
     point: Floats | None
 
 
-def largest(space: Space, error: Floats, variance: Floats, inequalities: list[Floats], floor: float) -> Solution:
+def largest(space: Space, error: Floats, variance: Floats, inequalities: list[Floats], floor: float) -> NodeSolution:
     """An upper bound on the ratio; ``floor`` is the value below which nobody cares."""
     rows = normalised(inequalities)
     value, point, status = _maximise(space, error, variance, rows)
     if status == "Solved" and math.isfinite(value):
-        return Solution(value, point)
+        return NodeSolution(value, point)
     excess, direction, reached = _maximise(space, error - floor * variance, space.trace(), rows)
     if reached in ("Solved", "AlmostSolved"):
         if excess <= NEGLIGIBLE:
-            return Solution(-math.inf, None)
+            return NodeSolution(-math.inf, None)
         if status == "AlmostSolved" and math.isfinite(value) and value < 1e4:
-            return Solution(value * (1 + 1e-4), point)
-        return Solution(math.inf, direction)
-    return Solution(math.inf, None)
+            return NodeSolution(value * (1 + 1e-4), point)
+        return NodeSolution(math.inf, direction)
+    return NodeSolution(math.inf, None)
 
 
 def normalised(forms: list[Floats]) -> Floats:
@@ -77,11 +77,13 @@ def _maximise(
     return solve(-goal, matrix, right, len(linear), space.blocks, tolerance)
 
 
-def polished(space: Space, error: Floats, variance: Floats, inequalities: list[Floats], before: Solution) -> Solution:
+def polished(
+    space: Space, error: Floats, variance: Floats, inequalities: list[Floats], before: NodeSolution
+) -> NodeSolution:
     """The same program to the end of the solver's precision; what was known before if that leads nowhere."""
     value, point, _ = _maximise(space, error, variance, normalised(inequalities), PRECISE)
     agrees = np.isfinite(point).all() and abs(value - before.value) <= 1e-4 * abs(before.value)
-    return Solution(value, point) if agrees else before
+    return NodeSolution(value, point) if agrees else before
 
 
 def solve(

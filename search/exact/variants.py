@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from kappaguard.rules.recipe.recipe import NearestSum, Recipe, Round, Rounds, Subset
-from kappaguard.search.exact.branch import Limits, Search
+from kappaguard.search.exact.branch import Search, TreeLimits
 from kappaguard.search.exact.known import known_inputs
 from kappaguard.search.exact.ratio import ratio_of
 from kappaguard.search.exact.space import Floats
@@ -45,6 +45,6 @@ def worst_inputs(recipe: Recipe, f: int) -> tuple[Floats, ...]:
     The worst one lies on ties, which another implementation may decide otherwise; those further inside do not.
     """
     starts = [np.array(x, dtype=float) for x, honest, _ in known_inputs(recipe.n, f) if honest[0] == 0]
-    tree = Search(recipe, f, ratio_of(recipe, f), starts).run(Limits(MORE_NODES if recipe.n <= SMALL else NODES))
+    tree = Search(recipe, f, ratio_of(recipe, f), starts).run(TreeLimits(MORE_NODES if recipe.n <= SMALL else NODES))
     ranked = [x for _, x in sorted(tree.candidates, key=lambda each: -each[0])]
     return tuple(ranked[place] for place in sorted({0, len(ranked) // 2, len(ranked) - 1}) if ranked)

@@ -11,13 +11,14 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from kappaguard.assertion import assert_robust
     from kappaguard.rules.names import rule
     from kappaguard.verify.estimate.api import estimate
     from kappaguard.verify.estimate.estimator import Estimator
     from kappaguard.verify.estimate.monitor import Monitor
-    from kappaguard.verify.exact import exact
-    from kappaguard.verify.guard import assert_robust, check
-    from kappaguard.verify.lower import search
+    from kappaguard.verify.guard.check import check
+    from kappaguard.verify.judge.exact import exact
+    from kappaguard.verify.judge.search import search
 
 __version__ = "0.1.0"
 
@@ -26,10 +27,10 @@ __all__ = ["Estimator", "Monitor", "__version__", "assert_robust", "check", "est
 _HOMES = {
     "Estimator": "kappaguard.verify.estimate.estimator",
     "Monitor": "kappaguard.verify.estimate.monitor",
-    "assert_robust": "kappaguard.verify.guard",
-    "check": "kappaguard.verify.guard",
+    "assert_robust": "kappaguard.assertion",
+    "check": "kappaguard.verify.guard.check",
     "estimate": "kappaguard.verify.estimate.api",
-    "exact": "kappaguard.verify.exact",
+    "exact": "kappaguard.verify.judge.exact",
     "rule": "kappaguard.rules.names",
 }
 
@@ -53,7 +54,7 @@ class _Search(ModuleType):
     """
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
-        from kappaguard.verify.lower import search
+        from kappaguard.verify.judge.search import search
 
         return search(*arguments, **options)
 

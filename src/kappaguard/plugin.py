@@ -100,9 +100,9 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 
 def _failures(item: pytest.Function, mark: pytest.Mark, returned: Any) -> Iterator[str]:
     """What one mark finds wrong."""
-    from kappaguard.rules.errors import InputError
-    from kappaguard.verify.guard import check
-    from kappaguard.verify.shown import explain
+    from kappaguard.reports.guard.explanation import explain
+    from kappaguard.rules.base.errors import InputError
+    from kappaguard.verify.guard.check import check
 
     options = dict(mark.kwargs)
     fixture = options.pop("fixture", "rule")

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import kappaguard
-from kappaguard.rules.files import write
+from kappaguard.rules.base.files import write
 
 PUBLIC = ("rule", "exact", "search", "check", "assert_robust", "estimate", "Estimator", "Monitor")
 WIDTH = "100"
@@ -65,7 +65,7 @@ def commands() -> list[str]:
 
 def _function(name: str) -> Callable[..., Any]:
     if name == "search":
-        from kappaguard.verify.lower import search
+        from kappaguard.verify.judge.search import search
 
         return search
     public: Callable[..., Any] = getattr(kappaguard, name)

@@ -17,7 +17,8 @@ import pytest
 from kappaguard import __version__
 from kappaguard.cli import main
 from kappaguard.rules.witness import load
-from kappaguard.search.result import KappaResult, Stats
+from kappaguard.search.stats import Stats
+from kappaguard.verify.judge.result import KappaResult
 
 pytestmark = [pytest.mark.solver, pytest.mark.usefixtures("without_torch")]
 
@@ -227,7 +228,7 @@ def test_annotations_in_a_workflow(project, capsys, monkeypatch):
     status, output, _ = run(capsys, "mine.py:odd", "-n", "5", "-f", "1", "--claim", "2")
     assert status == 1
     commands = [line for line in output.splitlines() if line.startswith("::")]
-    assert commands[0].startswith("::error file=mine.py,title=mine.py%3Aodd at n=5%2C f=1::kappa* >= inf > 2; ")
+    assert commands[0].startswith("::error file=mine.py,line=12,title=mine.py%3Aodd at n=5%2C f=1::kappa* >= inf > 2; ")
     # what the rule says cannot start a command of its own
     assert not any(line.startswith("::error::") for line in output.splitlines())
     assert all("%250A" in line for line in commands if "<b>" in line)
@@ -297,7 +298,7 @@ def test_an_interrupted_search_is_no_verdict(project, capsys, monkeypatch):
     def interrupted(*_, **__):
         return KappaResult("?", 5, 1, Fraction(0), None, None, None, None, Stats(0.1, interrupted=True))
 
-    monkeypatch.setattr("kappaguard.verify.lower.search", interrupted)
+    monkeypatch.setattr("kappaguard.verify.judge.search.search", interrupted)
     status, output, complaint = run(capsys, "monna", "-n", "5", "-f", "0", "--claim", "2")
     assert (status, output) == (130, "")
     assert complaint == "kappaguard: interrupted, nothing was decided\n"

@@ -145,7 +145,7 @@ def test_a_run_whose_messages_were_kept(capsys, tmp_path):
     (found,) = data["estimates"]
     assert (found["inputs"], found["attack"], data["subsets"]) == (3, "given", "known")
     rows = [json.loads(line) for line in (tmp_path / folder / "log.jsonl").read_text().splitlines()]
-    last = [row["kappa_hat"] for row in rows if row.get("kappa_hat") is not None and row["step"] == 12]
+    last = [row["ratio"] for row in rows if row.get("ratio") is not None and row["step"] == 12]
     per_step = json.loads(
         told(capsys, "cwtm", *SIZES, "--from", f"{folder}/messages/step-00000012.npz", "--no-mixing", "--json")
     )

@@ -160,7 +160,7 @@ def test_an_error_of_ours_is_3(project, capsys, monkeypatch, debug):
     def broken(*_, **__):
         raise ZeroDivisionError("of our own\nmaking")
 
-    monkeypatch.setattr("kappaguard.verify.exact.exact", broken)
+    monkeypatch.setattr("kappaguard.verify.judge.exact.exact", broken)
     status = main(["exact", "krum", "-n", "5", "-f", "1", *(["--debug"] if debug else [])])
     _, complaint = capsys.readouterr()
     assert status == 3
@@ -385,3 +385,14 @@ def test_a_stored_run_of_a_foreign_rule_needs_leave(project, capsys):
         assert (status, complaint.count("\n")) == (2, 1)
         assert "--run-code" in complaint
     assert not (project / "pwned").exists()
+
+
+@pytest.mark.parametrize("command", ["exact", "recipe"])
+def test_a_trace_that_hangs_ends_at_the_limit_that_was_asked_for(project, capsys, command):
+    (project / "hangs.py").write_text("def rule(x, f):\n    while True:\n        pass\n")
+    code, out, error = told(capsys, command, "hangs.py:rule", "-n", "7", "-f", "2", "--timeout", "1")
+    assert code == 2
+    assert not out
+    assert error == (
+        "kappaguard: hangs.py:rule: the rule did not return within 1 s (the trace); --timeout raises this limit\n"
+    )

@@ -28,11 +28,12 @@ SHORTER = {
     r"^kappaguard reproduce (theorem[12])\b.*$": r"kappaguard reproduce \1 --steps 3 --rule cwtm --attack sf",
 }
 """What is put in for what, so that a command takes seconds: smaller budgets, fewer seeds and steps, this machine
-instead of a cluster (tests/verify/test_sweep.py has the engines), digits instead of MNIST, some cells instead of
-all."""
+instead of a cluster (tests/verify/process/test_sweep.py has the engines), digits instead of MNIST, some cells instead
+of all."""
 
 LONG = {
     r"kappaguard (estimate|train --preset) .*(mnist:|cifar-10.*foe)": "needs the data: elsewhere on digits",
+    r"kappaguard atlas": "half a minute at the least: tests/reports/test_atlas.py makes a short one",
     r"kappaguard stress": "half a minute at the least: tests/reports/test_dossier.py runs a short one",
     r"kappaguard reproduce (?!theorem|rates)": "needs MNIST, and hours: tests/training/ runs small ones",
     r"kappaguard report .*--witnesses": "minutes: tests/training/test_witnessed.py measures fewer and shows them",

@@ -15,10 +15,10 @@ import pytest
 
 from kappaguard.cli import main
 from kappaguard.reports.write import write_report
-from kappaguard.verify.claims.claim import Effort
-from kappaguard.verify.claims.registry import claims
-from kappaguard.verify.claims.run import results, run, write_witnesses
-from kappaguard.verify.exact import exact
+from kappaguard.verify.judge.exact import exact
+from kappaguard.verify.theory.claim import Effort
+from kappaguard.verify.theory.registry import claims
+from kappaguard.verify.theory.run import results, run, write_witnesses
 
 from .commands import GUIDES, LONG, PAGES, ROOT, SHORTER, blocks, commands, excuse, shortened
 
@@ -132,10 +132,10 @@ def test_the_reference_is_what_the_program_says() -> None:
 
 
 def test_the_words_are_those_of_the_report() -> None:
-    from kappaguard.reports.words import words_page
+    from kappaguard.reports.glossary import words_page
 
     written = (ROOT / "docs" / "explanation" / "words.md").read_text()
-    assert written == words_page(), "run python -m kappaguard.reports.words docs"
+    assert written == words_page(), "run python -m kappaguard.reports.glossary docs"
 
 
 def test_the_site_builds_without_warnings(tmp_path: Path) -> None:

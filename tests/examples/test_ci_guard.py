@@ -86,7 +86,7 @@ def test_the_step_of_the_action(project):
     shell = ("bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script)
     status, output, _ = run(project, *shell, PATH=path, KAPPAGUARD_ARGUMENTS=arguments, GITHUB_ACTIONS="true")
     assert status == 1
-    assert "::error file=pyproject.toml,title=average at n=5%2C f=1::kappa* >= inf > 2" in output
+    assert "::error file=pyproject.toml,line=1,title=average at n=5%2C f=1::kappa* >= inf > 2" in output
     # what is typed into the workflow is an argument, never a command
     status, _, complaint = run(project, *shell, PATH=path, KAPPAGUARD_ARGUMENTS="$(touch pwned) ; touch pwned")
     assert status == 2

@@ -22,16 +22,16 @@ from hypothesis import strategies as st
 
 import kappaguard as kg
 from kappaguard.cli import main
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.errors import InputError
 from kappaguard.rules.witness import Witness, from_json
-from kappaguard.verify.certified.rejected import Rejected
-from kappaguard.verify.checker import Checked, check
-from kappaguard.verify.claimed import counterpart
-from kappaguard.verify.configuration import Configuration, from_toml
-from kappaguard.verify.guard import name_of
-from kappaguard.verify.inquiry import Inquiry
-from kappaguard.verify.replay import settle
-from kappaguard.verify.subject import Subject, subject
+from kappaguard.verify.guard.check import name_of
+from kappaguard.verify.guard.claim_check import ClaimCheck
+from kappaguard.verify.guard.claimed import counterpart
+from kappaguard.verify.guard.configuration import GuardSettings, from_toml
+from kappaguard.verify.judge.checker import Checked, check
+from kappaguard.verify.judge.rejected import Rejected
+from kappaguard.verify.judge.replay import settle
+from kappaguard.verify.judge.subject import Subject, subject_of
 
 MANY = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 SOME = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -93,13 +93,13 @@ SPECS = st.lists(STAGES, min_size=1, max_size=4).map("+".join) | ANYTHING
 @MANY
 def test_rules(text):
     try:
-        found = subject(text, 7, 2)
+        found = subject_of(text, 7, 2)
     except InputError:
         pass
     else:
         assert isinstance(found, Subject)
     with contextlib.suppress(InputError):
-        assert name_of(Inquiry(text, 7, 2))
+        assert name_of(ClaimCheck(text, 7, 2))
     with contextlib.suppress(InputError):
         counterpart(text)
 
@@ -247,7 +247,7 @@ SECTION = LINES.map(lambda lines: "\n".join(["[tool.kappaguard]", *lines]))
 @MANY
 def test_configurations(text):
     with contextlib.suppress(InputError):
-        assert isinstance(from_toml(text), Configuration)
+        assert isinstance(from_toml(text), GuardSettings)
 
 
 @pytest.mark.parametrize(

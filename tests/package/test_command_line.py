@@ -10,7 +10,7 @@ import pytest
 
 from kappaguard import __version__
 from kappaguard.cli import main
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.errors import InputError
 
 BUILT_IN = {"average", "cwmed", "cwtm", "gm", "krum", "multikrum", "mda", "meamed", "nnm", "bucketing"}
 

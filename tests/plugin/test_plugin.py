@@ -192,7 +192,7 @@ def test_plain_tests_and_options(suite, pytester):
         """
 from fractions import Fraction
 
-from kappaguard.verify.guard import Defaults, defaults
+from kappaguard.verify.guard.check import Defaults, defaults
 
 
 def test_good():

@@ -63,7 +63,7 @@ def drawing(title: str, x: float) -> dict[str, Any]:
 
 
 def rates() -> dict[str, Any]:
-    """Errors that are 7/T exactly, and a floor that is kappa-hat G^2 exactly."""
+    """Errors that are 7/T exactly, and a floor that is the ratio times G^2 exactly."""
     horizons = [8, 16, 32, 64]
     common = {"problem": "quadratics", "rule": HOSTILE, "attack": "foe", "n": 17, "steps": 60}
     return {
@@ -87,7 +87,7 @@ def rates() -> dict[str, Any]:
                 "setting": f"G = {g}",
                 "f": 4,
                 "left": 0.2 * g**2,
-                "kappa_hat": 0.2,
+                "ratio": 0.2,
                 "heterogeneity_squared": g**2,
             }
             for g in (1, 2)
@@ -130,7 +130,7 @@ def results() -> dict[str, Any]:
             {
                 "name": HOSTILE,
                 "steps": [0, 1, 2],
-                "kappa_hat": [0.1, 0.2, 0.15],
+                "ratio": [0.1, 0.2, 0.15],
                 "command": f"kappaguard train {HOSTILE}",
             }
         ],

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from kappaguard.reports.table import places
-from kappaguard.rules.expression import evaluate
+from kappaguard.rules.base.expression import evaluate
 from kappaguard.rules.names import parse
-from kappaguard.verify.claims.registry import claims
+from kappaguard.verify.theory.registry import claims
 
 from .example import claim, drawing, entry, rates, results
 
@@ -45,7 +45,7 @@ def large_results() -> dict[str, Any]:
     run = {
         "name": "a run",
         "steps": steps,
-        "kappa_hat": [0.1 + step % 7 / 50 for step in steps],
+        "ratio": [0.1 + step % 7 / 50 for step in steps],
         "command": "kappaguard train",
     }
     return results() | {

@@ -11,7 +11,7 @@ import pytest
 
 from kappaguard.reports.markdown import MOST_CHARACTERS
 from kappaguard.reports.write import write_report
-from kappaguard.verify.claims.registry import claims
+from kappaguard.verify.theory.registry import claims
 
 from .example import results
 from .large import large_results

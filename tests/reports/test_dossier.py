@@ -10,7 +10,7 @@ import pytest
 
 from kappaguard.cli import main
 from kappaguard.reports.dossier.agree import agreed
-from kappaguard.reports.dossier.escape import escaped
+from kappaguard.reports.dossier.markdown_text import escaped
 from kappaguard.reports.dossier.page import page
 from kappaguard.reports.dossier.plan import Plan, plan_from_json
 from kappaguard.reports.dossier.run import stress
@@ -19,10 +19,10 @@ from kappaguard.reports.dossier.sections.cost import _exponent
 from kappaguard.reports.dossier.sections.grid import _slope, best_rule, cells
 from kappaguard.reports.dossier.verdict import verdict
 from kappaguard.reports.results import validate
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.errors import InputError
 from kappaguard.rules.witness import load
-from kappaguard.verify.coefficients import OURS
-from kappaguard.verify.replay import replay
+from kappaguard.verify.judge.replay import replay
+from kappaguard.verify.theory.coefficients import OURS
 
 pytestmark = pytest.mark.solver
 

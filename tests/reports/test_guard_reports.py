@@ -14,13 +14,21 @@ from kappaguard.reports.guard.place import place
 from kappaguard.reports.guard.sarif import sarif
 from kappaguard.reports.guard.table import HEADINGS, row, warnings
 from kappaguard.reports.guard.workflow import commands, in_workflow
-from kappaguard.verify.health.finding import Finding
-from kappaguard.verify.verdict import Effort, Verdict
+from kappaguard.verify.guard.health.finding import HealthFinding
+from kappaguard.verify.guard.verdict import Spent, Verdict
 
 EVIL = "a\x1b[31m\r\n::error::b,c:d%0A<b>]]>&\x00\ud800\uffff"
-HOLDS = Verdict("krum", 5, 1, "8", Fraction(8), "proved", "certified", Fraction(2), Fraction(3), effort=Effort(1.5, 7))
+HOLDS = Verdict("krum", 5, 1, "8", Fraction(8), "proved", "certified", Fraction(2), Fraction(3), effort=Spent(1.5, 7))
 HANGS = Verdict(
-    "x.py:f", 5, 1, "8", Fraction(8), "unfinished", "not finished", trouble=EVIL, findings=(Finding("a", False, EVIL),)
+    "x.py:f",
+    5,
+    1,
+    "8",
+    Fraction(8),
+    "unfinished",
+    "not finished",
+    trouble=EVIL,
+    findings=(HealthFinding("a", False, EVIL),),
 )
 FIXED = Verdict(EVIL, 5, 1, EVIL, Fraction(1, 3), "open", EVIL, fixed=("w.json",), rejected=(EVIL,))
 ALL = [HOLDS, HANGS, FIXED]
@@ -49,7 +57,7 @@ def test_commands_of_a_workflow():
     for line in lines:
         # properties, then the message: neither can be ended from inside
         head, _, message = line[2:].partition("::")
-        assert head.count(",") == 1
+        assert head.count(",") == 2
         assert "%" not in message.replace("%25", "").replace("%0A", "")
     assert in_workflow({"GITHUB_ACTIONS": "true"})
     assert not in_workflow({})

@@ -14,9 +14,9 @@ from kappaguard.reports.collect import drawings
 from kappaguard.reports.table import Place, table
 from kappaguard.reports.training import with_training
 from kappaguard.reports.write import write_report
-from kappaguard.verify.claims.claim import Effort
-from kappaguard.verify.claims.registry import claims
-from kappaguard.verify.claims.run import results, run, write_witnesses
+from kappaguard.verify.theory.claim import Effort
+from kappaguard.verify.theory.registry import claims
+from kappaguard.verify.theory.run import results, run, write_witnesses
 
 from . import example
 from .walk import NUMBER, Walk, markdown_rows
@@ -143,7 +143,7 @@ def test_the_command_of_a_run_repeats_it(walk: Walk, folder: Path, tmp_path: Pat
     (stored,) = tmp_path.iterdir()
     rows = [json.loads(line) for line in (stored / "log.jsonl").read_text().splitlines()]
     data = json.loads((folder / "results.json").read_text())
-    assert [row["kappa_hat"] for row in rows] == pytest.approx(data["runs"][0]["kappa_hat"])
+    assert [row["ratio"] for row in rows] == pytest.approx(data["runs"][0]["ratio"])
 
 
 def test_an_unknown_claim_is_a_wrong_request(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,10 +11,10 @@ from kappaguard.reports.collect import thinned
 from kappaguard.reports.cover import write_cover
 from kappaguard.reports.results import save
 from kappaguard.reports.table import RULES, Place, places, table
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.errors import InputError
 from kappaguard.rules.witness import load
-from kappaguard.verify.checker import check
-from kappaguard.verify.replay import replay
+from kappaguard.verify.judge.checker import check
+from kappaguard.verify.judge.replay import replay
 
 from .example import results
 

@@ -15,9 +15,9 @@ import pytest
 import kappaguard as kg
 from kappaguard.reports.peers import RULES, F, N, claim_for
 from kappaguard.rules.witness import load
-from kappaguard.verify.claimed import claimed
-from kappaguard.verify.health import examine
-from kappaguard.verify.subject import subject
+from kappaguard.verify.guard.claimed import claimed
+from kappaguard.verify.guard.health import examine
+from kappaguard.verify.judge.subject import subject_of
 
 pytestmark = pytest.mark.skipif(
     any(importlib.util.find_spec(name) is None for name in ("byzfl", "flwr")), reason="the peers are not installed"
@@ -57,7 +57,7 @@ def test_the_row_is_what_its_witness_shows(row):
     spec, _, found, claim, value, verdict, link, upper, _ = row
     witness = load(PAGE.parent / re.search(r"\((.*)\)", link).group(1))
     assert (witness.rule, witness.n, witness.f) == (spec, N, F)
-    under = subject(spec, N, F)
+    under = subject_of(spec, N, F)
     judgement = under.judge(witness)
     stated = claimed(spec, N, F, claim_for(spec, N, F)[0])
     # a rule that takes long may not be finished with, and is then not refuted either
@@ -82,7 +82,7 @@ def test_the_row_is_what_its_witness_shows(row):
 def test_health_is_as_told(row):
     spec = row[0]
     bound = claimed(spec, N, F, claim_for(spec, N, F)[0]).bound
-    findings = examine(subject(spec, N, F), bound).findings
+    findings = examine(subject_of(spec, N, F), bound).findings
     told = [name for name in row[1].split(", ") if name not in ("sound", "conduct", "faults")]
     assert told == [f"**{finding.check}**" if finding.refutes else finding.check for finding in findings]
 
@@ -114,8 +114,8 @@ def test_how_flowers_multikrum_differs():
     path = next((PAGE.parent / "peers").glob("flwr-serverapp-strategy-multikrum-*.json"))
     witness = replace(load(path), rule=several_of(spec))
     bound = Fraction(4 * F, N - 2 * F)
-    assert subject(spec, N, F).judge(load(path)).ratio > bound
-    assert subject(several_of(spec), N, F).judge(witness).ratio <= bound
+    assert subject_of(spec, N, F).judge(load(path)).ratio > bound
+    assert subject_of(several_of(spec), N, F).judge(witness).ratio <= bound
 
 
 def several_of(spec):

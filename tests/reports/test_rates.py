@@ -13,7 +13,7 @@ from kappaguard.reports import rates
 from kappaguard.reports.page import page
 from kappaguard.reports.pictures.training import _fitted
 from kappaguard.reports.results import save
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.errors import InputError
 from kappaguard.training.reproduce import rates as measuring
 
 from . import example
@@ -47,7 +47,7 @@ def test_floors_are_fitted_against_kappa_g_squared(stored: Path) -> None:
     found = rates.read(stored)
     here = [each for each in found["floors"] if each["problem"] == "quadratics"]
     assert [each["f"] for each in here] == [1, 2, 4]
-    x = [each["kappa_hat"] * each["heterogeneity_squared"] for each in here]
+    x = [each["ratio"] * each["heterogeneity_squared"] for each in here]
     assert found["fit"]["slope"] == pytest.approx(np.polyfit(np.log(x), np.log([each["left"] for each in here]), 1)[0])
 
 

@@ -12,15 +12,15 @@ import pytest
 
 from kappaguard.cli import main
 from kappaguard.reports.baseline import changes
+from kappaguard.reports.glossary import WORDS
 from kappaguard.reports.highlights import highlights
 from kappaguard.reports.markdown import MOST_CHARACTERS, markdown
 from kappaguard.reports.page import page
 from kappaguard.reports.results import read, save, validate
 from kappaguard.reports.summary import told
 from kappaguard.reports.training import stored_run
-from kappaguard.reports.words import WORDS
 from kappaguard.reports.write import copy_files, require_ours, write_report
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.errors import InputError
 
 from .example import HOSTILE, claim, results
 
@@ -222,9 +222,9 @@ def test_a_page_of_somebody_else_is_not_written_over(tmp_path: Path) -> None:
 
 
 def test_a_run_without_measured_steps_is_refused(tmp_path: Path) -> None:
-    for log in ("", '{"step": 1}\n', '{"step": 1, "kappa_hat": Infinity}\n'):
+    for log in ("", '{"step": 1}\n', '{"step": 1, "ratio": Infinity}\n'):
         (tmp_path / "log.jsonl").write_text(log)
-        with pytest.raises(InputError, match="no step with a finite kappa-hat"):
+        with pytest.raises(InputError, match="no step with a finite ratio"):
             stored_run(tmp_path)
 
 

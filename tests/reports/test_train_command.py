@@ -10,7 +10,7 @@ from kappaguard.cli import main
 from kappaguard.reports.training import train_command
 from kappaguard.training.configuration import preset
 from kappaguard.training.folder import Folder
-from kappaguard.training.idle import why_idle
+from kappaguard.training.unused_settings import why_idle
 
 RUNS = [
     ("digits", {}),

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 RULES = [
     *("average", "cwmed", "cwtm", "gm", "krum", "multikrum", "mda", "meamed"),
     *("centered_clipping", "monna", "smea", "caf"),
+    *("medoid", "aksel", "ctma", "cge", "median_clipping", "dnc", "filterl2", "nnm+medoid", "nnm+aksel"),
     *("nnm+average", "nnm+cwmed", "nnm+cwtm", "nnm+gm", "nnm+krum", "nnm+multikrum", "nnm+mda", "nnm+meamed"),
     *("bucketing+krum", "bucketing+gm", "bucketing+cwmed", "bucketing+cwtm", "bucketing+nnm+cwtm"),
     *("clipping+cwtm", "arc+krum", "nnm+nnm+krum"),

@@ -134,6 +134,58 @@ def centered_clipping(x, f, tau=100.0):
     return list(np.mean(rows, axis=0))
 
 
+def length(a):
+    return float(np.linalg.norm(np.array(a, dtype=float)))
+
+
+def medoid(x, f):
+    sums = [sum(length(np.subtract(a, b)) for b in x) for a in x]
+    return list(x[next(i for i, total in enumerate(sums) if total <= min(sums) * (1 + 1e-9))])
+
+
+def near_median(x, count):
+    centre = cwmed(x, 0)
+    return mean([x[i] for i in sorted(range(len(x)), key=lambda i: (square_distance(x[i], centre), i))[:count]])
+
+
+def aksel(x, f):
+    return near_median(x, -(-len(x) // 2))
+
+
+def ctma(x, f):
+    return near_median(x, len(x) - f)
+
+
+def cge(x, f):
+    norms = [sum(value * value for value in row) for row in x]
+    return mean([x[i] for i in sorted(range(len(x)), key=lambda i: (norms[i], i))[: len(x) - f]])
+
+
+def median_clipping(x, f):
+    limit = float(np.median([length(row) for row in x]))
+    return mean([list(np.array(row, dtype=float) * min(1.0, limit / max(length(row), 1e-300))) for row in x])
+
+
+def dnc(x, f):
+    points = np.array(x, dtype=float)
+    centred = points - points.mean(axis=0)
+    scores = (centred @ np.linalg.svd(centred)[2][0]) ** 2
+    return list(points[sorted(np.argsort(scores, kind="stable")[: len(x) - f])].mean(axis=0))
+
+
+def filterl2(x, f, limit=20.0):
+    points, weights = np.array(x, dtype=float), np.ones(len(x))
+    while True:
+        centre = weights @ points / weights.sum()
+        offset = points - centre
+        values, vectors = np.linalg.eigh((offset * weights[:, None]).T @ offset / weights.sum())
+        tau = (offset @ vectors[:, -1]) ** 2
+        following = weights * np.clip(1 - tau / max(tau[weights > 0].max(), 1e-300), 0, None)
+        if values[-1] <= limit or not following.sum():
+            return list(centre)
+        weights = following
+
+
 def nnm(x, f):
     return [mean([x[j] for j in nearest(x, i, len(x) - f)]) for i in range(len(x))]
 
@@ -174,6 +226,13 @@ RULES: dict[str, Step] = {
     "monna": monna,
     "smea": smea,
     "caf": caf,
+    "medoid": medoid,
+    "aksel": aksel,
+    "ctma": ctma,
+    "cge": cge,
+    "median_clipping": median_clipping,
+    "dnc": dnc,
+    "filterl2": filterl2,
 }
 PRE_AGGREGATIONS: dict[str, Step] = {"nnm": nnm, "bucketing": bucketing, "clipping": clipping, "arc": arc}
 

@@ -9,9 +9,9 @@ import pytest
 import torch
 
 from kappaguard.rules.arc import AdaptiveClipping
+from kappaguard.rules.base.errors import InputError
 from kappaguard.rules.bucketing import Bucketing
 from kappaguard.rules.clipping import Clipping
-from kappaguard.rules.errors import InputError
 from kappaguard.rules.gm import GeometricMedian
 from kappaguard.rules.names import parse
 from kappaguard.rules.nnm import NNM

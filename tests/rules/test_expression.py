@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kappaguard.rules.errors import InputError
-from kappaguard.rules.expression import evaluate
+from kappaguard.rules.base.errors import InputError
+from kappaguard.rules.base.expression import evaluate
 
 FUZZ = settings(max_examples=300, deadline=None)
 

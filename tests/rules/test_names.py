@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 import kappaguard as kg
 from kappaguard.rules.arc import AdaptiveClipping
-from kappaguard.rules.base import Coefficient, Rule
+from kappaguard.rules.base.errors import InputError
+from kappaguard.rules.base.expression import evaluate
+from kappaguard.rules.base.rule import Coefficient, Rule
 from kappaguard.rules.bucketing import Bucketing
 from kappaguard.rules.centered_clipping import CenteredClipping
 from kappaguard.rules.clipping import Clipping
 from kappaguard.rules.cwmed import Median
 from kappaguard.rules.cwtm import TrimmedMean
-from kappaguard.rules.errors import InputError
-from kappaguard.rules.expression import evaluate
 from kappaguard.rules.gm import GeometricMedian
 from kappaguard.rules.krum import Krum
 from kappaguard.rules.monna import MoNNA
@@ -42,7 +42,8 @@ def refusal(action, *parts):
 
 def test_the_built_in_names():
     promised = "average cwmed cwtm gm krum multikrum mda meamed centered_clipping monna smea caf"
-    promised += " mva faba nna phocas winsorised bulyan"
+    promised += " mva faba nna phocas winsorised bulyan chebyshev"
+    promised += " medoid aksel ctma cge median_clipping dnc filterl2"
     assert list(RULES) == promised.split()
     assert list(PRE_AGGREGATIONS) == ["nnm", "bucketing", "clipping", "arc"]
 

@@ -12,7 +12,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.errors import InputError
 from kappaguard.rules.names import rule
 from kappaguard.rules.ratio import CRITERIA, members, ratio
 from kappaguard.rules.subsets import worst_subset

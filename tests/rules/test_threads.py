@@ -10,8 +10,8 @@ import warnings
 import numpy as np
 import pytest
 
+from kappaguard.rules.base.lazy import lazy
 from kappaguard.rules.cloud import Cloud
-from kappaguard.rules.lazy import lazy
 from kappaguard.rules.names import parse
 
 

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kappaguard.rules import strict
-from kappaguard.rules.errors import InputError
-from kappaguard.rules.rationalise import grids, on_grid, simplest, simplest_between, whole
+from kappaguard.rules.base import untrusted
+from kappaguard.rules.base.errors import InputError
+from kappaguard.rules.base.rationals import grids, on_grid, simplest, simplest_between, whole
 from kappaguard.rules.witness import SCHEMA, Witness, fractions, from_json, load
 
 GOOD = Witness(
@@ -174,7 +174,7 @@ def test_files_that_are_none(tmp_path):
     with pytest.raises(InputError, match="UTF-8"):
         load(tmp_path / "binary")
     with (tmp_path / "large").open("wb") as stream:
-        stream.truncate(strict.MOST_BYTES * 100)
+        stream.truncate(untrusted.MOST_BYTES * 100)
     with pytest.raises(InputError, match="larger than"):
         load(tmp_path / "large")
     with pytest.raises(InputError, match="cannot read"):

@@ -10,6 +10,7 @@ import pytest
 import kappaguard as kg
 from kappaguard.search.adversaries.attacks import Attacks
 from kappaguard.search.adversaries.base import Adversary
+from kappaguard.search.adversaries.boundaries import Boundaries
 from kappaguard.search.adversaries.cells import CellAscent
 from kappaguard.search.adversaries.chains import Chains
 from kappaguard.search.adversaries.cma import CovarianceMatrixAdaptation
@@ -37,6 +38,7 @@ REACHED: dict[type[Adversary], float] = {
     CovarianceMatrixAdaptation: 0.9,
     LocalSearch: 0.9,
     CellAscent: 0.5,
+    Boundaries: 0.5,
     GradientAscent: 0.9,
     DifferentialEvolution: 0.9,
     Attacks: 0.3,
@@ -72,7 +74,7 @@ def test_frames_find_a_rule_that_minds_the_order() -> None:
     def trusts_worker_three(x: np.ndarray) -> np.ndarray:
         return x[3]
 
-    from kappaguard.rules.adapters.resolve import resolve
+    from kappaguard.rules.foreign.resolve import resolve
 
     arena = Arena(resolve(trusts_worker_three, F), N, F, evaluations=2000)
     hunt(arena, 0, ((Levels(first=20), 1.0), (Frames(), 1.0)))
@@ -82,7 +84,7 @@ def test_frames_find_a_rule_that_minds_the_order() -> None:
 
 
 def test_frames_find_an_absolute_constant() -> None:
-    from kappaguard.rules.adapters.resolve import resolve
+    from kappaguard.rules.foreign.resolve import resolve
 
     def rounded(x: np.ndarray) -> np.ndarray:
         return np.round(np.median(x, axis=0), 4)
@@ -97,7 +99,7 @@ def test_arrangements_are_permutations_and_one_is_enough_for_symmetric_rules() -
     def unknown(x: np.ndarray) -> np.ndarray:
         return x[0]
 
-    from kappaguard.rules.adapters.resolve import resolve
+    from kappaguard.rules.foreign.resolve import resolve
 
     orders = arrangements(Arena(resolve(unknown, F), N, F))
     assert len(orders) == 3
@@ -114,3 +116,53 @@ def test_reflections_keep_distances(d):
     turned = _reflected(generator, x)
     assert not np.allclose(turned, x)
     np.testing.assert_allclose(turned @ turned.T, x @ x.T, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("rule", ["krum(neighbours=3)", "multikrum(select=3)"])
+def test_boundaries_find_cells_of_selection_rules(rule: str) -> None:
+    exact = kg.exact(rule, N, F)
+    arena = alone(Boundaries(), rule, 40_000)
+    assert arena.best is not None
+    assert exact.upper is not None
+    assert 0.99 * float(exact.lower) <= arena.best.ratio <= float(exact.upper) * (1 + 1e-6)
+
+
+def test_boundaries_are_the_same_for_the_same_seed() -> None:
+    first, second = (alone(Boundaries(), "krum", 5000) for _ in range(2))
+    assert first.best is not None
+    assert second.best is not None
+    assert first.best.ratio == second.best.ratio
+    np.testing.assert_array_equal(first.best.x, second.best.x)
+
+
+def test_boundaries_read_weights_that_are_right() -> None:
+    """The ratio that the weights say is the ratio of the rule."""
+    from kappaguard.rules.ratio import ratio
+    from kappaguard.search.adversaries.spaces import GramSpace
+
+    places = np.array([0, 0, 0, 1, 1, 2, 2])
+    space = GramSpace(places, N - F)
+    points = space.draw(np.random.default_rng(0), 5)
+    rule = kg.rule("krum", f=F)
+    for point, x in zip(points, space.inputs(points), strict=True):
+        weights = space.weights(x, np.asarray(rule(x)), None)
+        assert weights is not None
+        assert np.sort(weights) == pytest.approx([0] * 6 + [1], abs=1e-6)
+        honest = list(range(N - F))
+        assert space.expected(point[None], weights)[0] == pytest.approx(float(ratio(rule(x), x, honest)), rel=1e-6)
+        np.testing.assert_allclose(space.point(x), point, rtol=1e-6, atol=1e-9)
+
+
+def test_the_best_point_of_a_space_is_the_best_of_many() -> None:
+    """Without walls the least distance problem on a line is Cauchy and Schwarz, and no point does better."""
+    from kappaguard.search.adversaries.spaces import LineSpace
+
+    generator = np.random.default_rng(1)
+    space = LineSpace(N - F, F, generator.normal(size=(N, 1)))
+    points = space.draw(generator, 400)
+    weights = np.append(generator.normal(size=N - F - 1), np.zeros(F))
+    best = space.expected(space.optimum(weights, [], points[0])[None], weights)[0]
+    assert best >= space.expected(points, weights).max()
+    along = weights[: N - F - 1]
+    form = space.form[: N - F - 1, : N - F - 1]
+    assert best == pytest.approx(along @ np.linalg.solve(form, along), rel=1e-6)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from kappaguard.rules.adapters.resolve import resolve
+from kappaguard.rules.foreign.resolve import resolve
 from kappaguard.search.arena import Arena, Candidate, Exhausted
 
 

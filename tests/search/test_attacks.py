@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.errors import InputError
 from kappaguard.rules.names import rule
 from kappaguard.search.attacks.adaptive import principal
 from kappaguard.search.attacks.fall_of_empires import FallOfEmpires

@@ -9,7 +9,7 @@ import pytest
 
 import kappaguard as kg
 from kappaguard.search.adversaries.chains import Chains, chain
-from kappaguard.verify.replay import replay
+from kappaguard.verify.judge.replay import replay
 
 
 def test_a_chain():

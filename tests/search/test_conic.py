@@ -7,9 +7,9 @@ import pytest
 
 from kappaguard.search.exact import conic
 from kappaguard.search.exact.conic import INACCURATE, OPTIMAL, NoAnswer, Program, Solution, packed, solve, unpacked
-from kappaguard.search.exact.descent import Descent
-from kappaguard.verify.claims import descent_bound, dgd_convergence, dshb_convergence
-from kappaguard.verify.claims.claim import Effort
+from kappaguard.verify.theory.claim import Effort
+from kappaguard.verify.theory.packs.fixing_by_mixing import descent_bound, dgd_convergence, dshb_convergence
+from kappaguard.verify.theory.performance.descent import Descent
 
 pytestmark = pytest.mark.solver
 
@@ -86,4 +86,4 @@ def test_no_claim_depends_on_a_solver(monkeypatch):
     ending({"one": "failed"}, monkeypatch)
     claims = (*dgd_convergence.CLAIMS, *dshb_convergence.CLAIMS, descent_bound.CLAIM)
     for claim in claims:
-        assert claim.check(Effort.QUICK, lambda done, total: None).verdict == claim.expected, claim.name
+        assert claim.run(Effort.QUICK, lambda done, total: None).verdict == claim.expected, claim.name

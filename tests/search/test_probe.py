@@ -9,7 +9,7 @@ import pytest
 
 from kappaguard.rules.names import rule
 from kappaguard.search.probe import probe, ratio_score
-from kappaguard.verify.claims.worst import kappa_star, settled
+from kappaguard.verify.theory.worst import kappa_star, settled
 
 pytestmark = pytest.mark.solver
 

@@ -8,11 +8,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.errors import InputError
 from kappaguard.rules.names import rule
 from kappaguard.rules.subsets import worst_subset
-from kappaguard.search.shrink import Problem, off_ties, shrink
-from kappaguard.verify.replay import replay, settle
+from kappaguard.search.shrink import ShrinkTask, off_ties, shrink
+from kappaguard.verify.judge.replay import replay, settle
 
 RULES = ["krum", "cwmed", "cwtm", "gm", "multikrum", "meamed", "mda", "nnm+krum", "nnm+gm", "smea", "nnm+cwtm"]
 N, F = 8, 2
@@ -60,7 +60,7 @@ def test_the_same_seed_gives_the_same_witness():
 def test_ties_are_seen_and_left():
     # all four Krum scores are equal; the lower index decides, any perturbation may decide otherwise
     tie = np.array([[0.0], [0.0], [1.0], [1.0]])
-    problem = Problem(rule("krum", f=1), (1, 2, 3), "trace")
+    problem = ShrinkTask(rule("krum", f=1), (1, 2, 3), "trace")
     assert problem.ratios(tie[None])[0] == pytest.approx(2.0)
     assert not off_ties(problem, tie, thorough=True)
     witness = shrink("krum", tie, (1, 2, 3), 1, keep=Fraction(9, 10))
@@ -73,7 +73,7 @@ def test_ties_are_seen_and_left():
         for sign in (-1, 1):
             moved = array.copy()
             moved[index] += sign * size / Fraction(10**7)
-            assert abs(Problem(rule("krum", f=1), (1, 2, 3), "trace").exact(moved) - witness.lower) < Fraction(1, 10)
+            assert abs(ShrinkTask(rule("krum", f=1), (1, 2, 3), "trace").exact(moved) - witness.lower) < Fraction(1, 10)
 
 
 def test_a_tie_that_cannot_be_left_is_noted(tmp_path):
@@ -88,7 +88,7 @@ def test_a_tie_that_cannot_be_left_is_noted(tmp_path):
 def test_an_input_off_ties_is_not_called_tied():
     x = np.array([[0.0, 0.1], [1.0, 0.3], [2.2, -1.0], [5.0, 0.0], [3.3, 0.7]])
     for name in ("krum", "cwmed", "gm", "mda"):
-        assert off_ties(Problem(rule(name, f=1), (1, 2, 3, 4), "trace"), x, thorough=True)
+        assert off_ties(ShrinkTask(rule(name, f=1), (1, 2, 3, 4), "trace"), x, thorough=True)
 
 
 def test_an_infinite_ratio_stays_infinite():

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from torch import distributed
 
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.errors import InputError
 from kappaguard.training.configuration import Configuration
 from kappaguard.training.distributed import run as runs
 from kappaguard.training.distributed.group import join, leave

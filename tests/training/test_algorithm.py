@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.errors import InputError
 from kappaguard.rules.names import rule
 from kappaguard.search.attacks.names import attack_named
 from kappaguard.training.build import build, device_named, problem_of
@@ -260,4 +260,4 @@ def test_an_error_of_rounding_s_size_is_no_ratio(dtype):
         ((1000 * eps) ** 2, eps**2, 1e6),
         (0.0, 1.0, 0.0),
     ):
-        assert errors(error, variance, 1.0, dtype)["kappa_hat"] == pytest.approx(ratio)
+        assert errors(error, variance, 1.0, dtype)["ratio"] == pytest.approx(ratio)

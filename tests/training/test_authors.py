@@ -8,7 +8,8 @@ import pytest
 import torch
 from torch.nn import functional
 
-from kappaguard.rules.errors import InputError
+from kappaguard.reports.experiments.table import standard_errors
+from kappaguard.rules.base.errors import InputError
 from kappaguard.rules.names import rule as rule_named
 from kappaguard.rules.nnm import NNM
 from kappaguard.search.attacks.names import attack_named
@@ -22,7 +23,6 @@ from kappaguard.training.models.layer import Pass
 from kappaguard.training.problem import Evaluation
 from kappaguard.training.reproduce.experiments import cells_of
 from kappaguard.training.reproduce.paper import paper_number, paper_number_for
-from kappaguard.training.reproduce.table import standard_errors
 from kappaguard.training.run import run
 from kappaguard.training.sampling import drawn
 from kappaguard.training.testing import MODEL_STEP, due_tests

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from kappaguard.cli import main
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.errors import InputError
 from kappaguard.training.theorems.constants import Constants
 from kappaguard.training.theorems.crossing import replay
 

@@ -11,7 +11,7 @@ import torch
 
 from kappaguard import cli
 from kappaguard.cli import main
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.errors import InputError
 from kappaguard.training.build import parts_of
 from kappaguard.training.configuration import Configuration
 from kappaguard.training.distributed.group import Group

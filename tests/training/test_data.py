@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kappaguard.rules.errors import InputError
+from kappaguard.reports.experiments.split import picture
+from kappaguard.rules.base.errors import InputError
 from kappaguard.training.data import catalogue, files
 from kappaguard.training.data.catalogue import load
 from kappaguard.training.data.cifar import parse_cifar
-from kappaguard.training.data.files import Source, content_of
+from kappaguard.training.data.files import DataFile, content_of
 from kappaguard.training.data.idx import parse_idx
-from kappaguard.training.data.picture import picture
 from kappaguard.training.data.split import counts, split
 
 DATA = os.environ.get("KAPPAGUARD_DATA")
@@ -59,17 +59,17 @@ def test_files_are_found_packed_or_not_and_checked(tmp_path, packed, nested):
     folder = tmp_path / "set" if nested else tmp_path
     folder.mkdir(exist_ok=True)
     (folder / ("name.gz" if packed else "name")).write_bytes(gzip.compress(content) if packed else content)
-    assert content_of(Source("name", digest, ""), "set", tmp_path) == content
+    assert content_of(DataFile("name", digest, ""), "set", tmp_path) == content
     with pytest.raises(InputError, match="damaged"):
-        content_of(Source("name", "0" * 64, ""), "set", tmp_path)
+        content_of(DataFile("name", "0" * 64, ""), "set", tmp_path)
     with pytest.raises(InputError, match="has no set/other"):
-        content_of(Source("other", digest, ""), "set", tmp_path)
+        content_of(DataFile("other", digest, ""), "set", tmp_path)
 
 
 def test_a_packed_file_that_is_cut_off_is_refused(tmp_path):
     (tmp_path / "name.gz").write_bytes(gzip.compress(b"content" * 100)[:-12])
     with pytest.raises(InputError, match="cannot read"):
-        content_of(Source("name", None, ""), "set", tmp_path)
+        content_of(DataFile("name", None, ""), "set", tmp_path)
 
 
 def test_without_a_network_the_way_out_is_named(monkeypatch):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.errors import InputError
 from kappaguard.training import build as building
 from kappaguard.training import messages
 from kappaguard.training.build import build

@@ -15,7 +15,7 @@ import pytest
 import torch
 
 from kappaguard.cli import main
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.errors import InputError
 from kappaguard.rules.names import parse
 from kappaguard.training.build import build
 from kappaguard.training.configuration import Configuration

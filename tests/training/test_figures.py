@@ -9,11 +9,11 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from kappaguard.cli import main
+from kappaguard.reports.experiments.figure import picture
 from kappaguard.training.reproduce import catalogue
 from kappaguard.training.reproduce.catalogue import EXPERIMENTS, Experiment
 from kappaguard.training.reproduce.curves import as_csv, curves
 from kappaguard.training.reproduce.experiments import cells_of, name_of
-from kappaguard.training.reproduce.figure import picture
 from kappaguard.training.reproduce.paper import paper_number_for
 
 PAPERS = {
@@ -65,7 +65,7 @@ def test_a_curve_is_the_mean_over_the_seeds_and_the_data_has_every_point():
     assert points[-1] == {"rule": "nnm+krum", "attack": "foe", "seed": "2", "step": "10", "accuracy_percent": "90.0"}
 
 
-@pytest.mark.parametrize("quantity", ["accuracy", "kappa_hat"])
+@pytest.mark.parametrize("quantity", ["accuracy", "ratio"])
 def test_the_picture_names_every_rule_and_attack_and_is_the_same_every_time(quantity):
     cells = cells_of("table2", 2, ["krum", "nnm+krum", "bucketing+krum"], ["foe", "lf", "sf"])
     logs = [[{"step": step, quantity: 0.1 * step} for step in (1, 2, 3)] for _ in cells]

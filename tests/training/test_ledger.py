@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ from kappaguard.training.reproduce import sweep as sweeping
 from kappaguard.training.reproduce.experiments import RUN, SUMMARY, Cell
 from kappaguard.training.reproduce.rates import rate_cells
 from kappaguard.training.theorems.rates import gd_runs, shb_runs
-from kappaguard.training.theorems.summary import Summary
+from kappaguard.training.theorems.summary import RateSummary
 
 REGIMES = ["reproduce", "theorem2-regimes", "--steps", "20"]
 RATES = ["reproduce", "rates", "--steps", "32", "--seeds", "2"]
@@ -39,9 +40,12 @@ def few(monkeypatch):
 
 
 def stored(out) -> int:
-    with sqlite3.connect(out / "cells.sqlite") as connection:
-        (count,) = connection.execute("SELECT COUNT(*) FROM cells").fetchone()
-    connection.close()
+    """How many cells are finished; none as long as the file is only being made."""
+    with closing(sqlite3.connect(out / "cells.sqlite")) as connection:
+        try:
+            (count,) = connection.execute("SELECT COUNT(*) FROM cells WHERE key NOT LIKE '% log'").fetchone()
+        except sqlite3.OperationalError:
+            return 0
     return int(count)
 
 
@@ -82,7 +86,9 @@ def test_killing_the_rates_loses_at_most_the_run_in_progress(tmp_path):
     process.wait()
     keys = [cell.key for cell in rate_cells(64, 1)]
     with sqlite3.connect(tmp_path / "cells.sqlite") as connection:
-        found = [key for (key,) in connection.execute("SELECT key FROM cells ORDER BY rowid")]
+        found = [
+            key for (key,) in connection.execute("SELECT key FROM cells WHERE key NOT LIKE '% log' ORDER BY rowid")
+        ]
     connection.close()
     assert 1 <= len(found) < len(keys)
     assert found == keys[: len(found)]
@@ -105,20 +111,23 @@ def test_a_summary_is_what_the_log_of_the_same_run_says():
         gradients = [row["gradient_squared"] for row in rows]
         left = gradients[result["output_step"]] if given.algorithm == "gd" else np.mean(gradients)
         assert found["left"] == pytest.approx(left, rel=1e-12)
-        assert found["kappa_hat"] == max(row["kappa_hat"] for row in rows)
+        assert found["ratio"] == max(row["ratio"] for row in rows)
         assert found["drift"] == pytest.approx(max(row["drift"] for row in rows))
         assert nothing == []
 
 
 def test_infinite_numbers_come_back_from_the_ledger():
-    assert Summary.from_json(json.loads('{"left": 1, "kappa_hat": null, "drift": 0.5}')) == Summary(1, math.inf, 0.5)
+    assert RateSummary.from_json(json.loads('{"left": 1, "ratio": null, "drift": 0.5}')) == RateSummary(
+        1, math.inf, 0.5
+    )
 
 
 @pytest.mark.parametrize(
     "damage",
     [
         "UPDATE cells SET result = '{'",
-        "UPDATE cells SET configuration = NULL",
+        "UPDATE cells SET result = '[1, 2]'",
+        """UPDATE cells SET result = '{"configuration": null, "result": {}}'""",
         "DROP TABLE cells",
         "ALTER TABLE cells RENAME COLUMN result TO other",
     ],
@@ -129,10 +138,7 @@ def test_a_damaged_store_is_one_line(damage, tmp_path, capsys):
     with sqlite3.connect(tmp_path / "cells.sqlite") as connection:
         connection.execute(damage)
     capsys.readouterr()
-    if damage.startswith("DROP"):
-        assert main(command) == 0
-        return
     assert main(command) == 2
     complaint = capsys.readouterr().err
     assert complaint.count("\n") == 1
-    assert "cells.sqlite is damaged" in complaint
+    assert "cells.sqlite" in complaint

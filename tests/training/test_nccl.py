@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.errors import InputError
 from kappaguard.training import build as building
 from kappaguard.training.build import build, device_named, parts_of
 from kappaguard.training.configuration import Configuration

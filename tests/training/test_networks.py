@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.errors import InputError
 from kappaguard.rules.names import rule
 from kappaguard.training.algorithm import Settings, Training
 from kappaguard.training.learning import Learning

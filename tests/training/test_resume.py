@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from kappaguard.cli import main
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.errors import InputError
 from kappaguard.training.algorithm import Training
 from kappaguard.training.build import build
 from kappaguard.training.configuration import Configuration
@@ -140,16 +140,16 @@ def test_a_log_without_steps_is_refused_in_one_line(tmp_path, capsys):
 
 def test_infinity_is_written_as_null(tmp_path):
     folder = Folder.create(tmp_path, "infinite", SMALL)
-    folder.log({"step": 1, "kappa_hat": float("inf"), "eta": float("nan"), "rate": 0.5})
-    folder.finish({"largest_kappa_hat": float("inf"), "phases": {"rest": -float("inf")}})
+    folder.log({"step": 1, "ratio": float("inf"), "eta": float("nan"), "rate": 0.5})
+    folder.finish({"largest_ratio": float("inf"), "phases": {"rest": -float("inf")}})
 
     def refuse(name):
         raise AssertionError(name)
 
     text = (folder.path / "log.jsonl").read_text()
-    assert json.loads(text, parse_constant=refuse) == {"step": 1, "kappa_hat": None, "eta": None, "rate": 0.5}
+    assert json.loads(text, parse_constant=refuse) == {"step": 1, "ratio": None, "eta": None, "rate": 0.5}
     stored = json.loads((folder.path / "result.json").read_text(), parse_constant=refuse)
-    assert stored == {"largest_kappa_hat": None, "phases": {"rest": None}}
+    assert stored == {"largest_ratio": None, "phases": {"rest": None}}
 
 
 def test_the_number_of_processes_is_told_from_the_checkpoints(tmp_path):

@@ -103,7 +103,7 @@ def test_the_slack_of_a_rule_is_as_wide_as_its_coefficient():
     given = preset("theorem1").with_values({"rule": "slack(cwtm)", "attack": "none", "steps": 3, "dimension": 4})
     for kappa, expected in ((None, 6 * 4 / 9 * (1 + 4 / 9)), (0.25, 0.25)):
         training = build(given.with_values({"kappa": kappa}))
-        ratios = [training.step()["kappa_hat"] for _ in range(3)]
+        ratios = [training.step()["ratio"] for _ in range(3)]
         assert ratios == pytest.approx([expected] * 3, rel=1e-6)
 
 

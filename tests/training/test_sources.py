@@ -14,7 +14,7 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.errors import InputError
 from kappaguard.training.build import build
 from kappaguard.training.configuration import Configuration, preset
 from kappaguard.training.distributed.run import run_distributed

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.errors import InputError
 from kappaguard.training.build import build
 from kappaguard.training.configuration import Configuration, preset
 from kappaguard.training.data.dataset import Dataset
@@ -152,7 +152,7 @@ def test_theorem_1_as_stated_is_broken_by_the_whole_slack_from_four_steps_on():
     for steps in (4, 12, 50):
         for kappa in (1.0, 0.3):
             outcome = swing(steps, kappa)
-            assert outcome.kappa_hat == pytest.approx(kappa)
+            assert outcome.ratio == pytest.approx(kappa)
             assert outcome.left == pytest.approx(9 * kappa, rel=1e-2)
             assert outcome.stated == pytest.approx((4 + 18 / steps) * kappa, rel=1e-2)
             assert outcome.stated < outcome.left <= outcome.corrected
@@ -185,7 +185,7 @@ def test_the_floor_is_kappa_g_squared():
     assert lefts == sorted(lefts)
     assert [each.heterogeneity_squared for each in found] == pytest.approx([1.0, 1.0, 4.0])
     for each in found:
-        level = each.kappa_hat * each.heterogeneity_squared
+        level = each.ratio * each.heterogeneity_squared
         assert 0.3 * level < each.left < 4 * level
 
 

@@ -12,11 +12,11 @@ from typer.testing import CliRunner
 from kappaguard.cli import app
 from kappaguard.reports.pictures.trained import worst_inputs
 from kappaguard.reports.trained import read_trained, trained_tables
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.errors import InputError
 from kappaguard.rules.names import rule as rule_named
 from kappaguard.training.theorems.witnessed import Displaced, Ordered, course, displaced
-from kappaguard.verify.exact import exact
-from kappaguard.verify.trained import owned_slack, trained
+from kappaguard.verify.judge.exact import exact
+from kappaguard.verify.theory.trained import owned_slack, trained
 
 pytestmark = pytest.mark.solver
 
@@ -105,7 +105,7 @@ def test_noise_has_the_stated_variance_and_is_shared_if_asked_for():
 
 
 def test_rates_above_the_floor_are_those_of_the_theorems(monkeypatch):
-    monkeypatch.setattr("kappaguard.verify.trained.SHB_HORIZONS", (200, 400, 800, 1600))
+    monkeypatch.setattr("kappaguard.verify.theory.trained.SHB_HORIZONS", (200, 400, 800, 1600))
     entry = trained("cwtm", 7, 2, seeds=1, rates=True)
     gd, shb = entry["rates"]
     assert gd["low"] < -1 < gd["high"] or gd["slope"] == pytest.approx(-1, abs=0.05)
@@ -121,8 +121,8 @@ def test_a_random_output_is_nine_times_as_good_as_the_least_aggregate(steps):
 
 
 def test_the_command_keeps_what_is_done_and_the_report_shows_it(tmp_path, monkeypatch):
-    monkeypatch.setattr("kappaguard.verify.trained.SHARES", (1, 2))
-    monkeypatch.setattr("kappaguard.verify.trained.RATES_AT", 0)
+    monkeypatch.setattr("kappaguard.verify.theory.trained.SHARES", (1, 2))
+    monkeypatch.setattr("kappaguard.verify.theory.trained.RATES_AT", 0)
     given = ["reproduce", "witnesses", "--rule", "cwmed", "--rule", "nnm+cwmed", "--out", str(tmp_path)]
     first = CliRunner().invoke(app, given)
     assert first.exit_code == 0, first.output
@@ -135,7 +135,7 @@ def test_the_command_keeps_what_is_done_and_the_report_shows_it(tmp_path, monkey
     def again(*_, **__):
         raise AssertionError("run again")
 
-    monkeypatch.setattr("kappaguard.verify.trained.trained", again)
+    monkeypatch.setattr("kappaguard.verify.theory.trained.trained", again)
     assert CliRunner().invoke(app, given).exit_code == 0
     drawn = worst_inputs(stored)
     assert drawn is not None

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.errors import InputError
 from kappaguard.training.data.cifar import parse_cifar
 from kappaguard.training.data.dataset import Dataset, normalised
-from kappaguard.training.data.files import Source, content_of, is_there
+from kappaguard.training.data.files import DataFile, content_of, is_there
 from kappaguard.training.data.idx import parse_idx
 
 DATASETS = ("digits", "mnist", "fashion-mnist", "cifar-10")
@@ -80,7 +80,7 @@ def _digits() -> Dataset:
 
 def _idx(name: str, data_dir: str | Path | None) -> Dataset:
     sources = [
-        Source(file, digest, f"{_HOMES[name]}/{file}.gz")
+        DataFile(file, digest, f"{_HOMES[name]}/{file}.gz")
         for file, digest in zip(_IDX_NAMES, _DIGESTS[name], strict=True)
     ]
     arrays = [parse_idx(content_of(source, name, data_dir), source.name) for source in sources]
@@ -97,10 +97,10 @@ def _idx(name: str, data_dir: str | Path | None) -> Dataset:
 def _cifar(data_dir: str | Path | None) -> Dataset:
     """As many of the five training batches as there are; a download has all."""
     names = [f"data_batch_{number}.bin" for number in range(1, 6)]
-    sources = [Source(name, _CIFAR_DIGESTS[name], _CIFAR_HOME, _CIFAR_ARCHIVE) for name in (*names, "test_batch.bin")]
+    sources = [DataFile(name, _CIFAR_DIGESTS[name], _CIFAR_HOME, _CIFAR_ARCHIVE) for name in (*names, "test_batch.bin")]
     training = [source for source in sources[:-1] if is_there(source, "cifar-10", data_dir)] or sources[:1]
 
-    def read(source: Source) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    def read(source: DataFile) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
         return parse_cifar(content_of(source, "cifar-10", data_dir), source.name)
 
     def prepared(pixels: NDArray[np.uint8]) -> NDArray[np.float32]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.errors import InputError
 
 RECORD = 1 + 3 * 32 * 32
 CLASSES = 10

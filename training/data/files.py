@@ -9,13 +9,13 @@ import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.errors import InputError
 
 VARIABLE = "KAPPAGUARD_DATA"
 
 
 @dataclass(frozen=True)
-class Source:
+class DataFile:
     """One file: its name when unpacked, the SHA-256 of that content, and where it can be downloaded.
 
     ``archive`` is the hash of a packed collection of files that the address leads to, if it does not lead to the file.
@@ -38,7 +38,7 @@ def folder_of(data_dir: str | Path | None) -> Path | None:
     return folder
 
 
-def content_of(source: Source, dataset: str, data_dir: str | Path | None) -> bytes:
+def content_of(source: DataFile, dataset: str, data_dir: str | Path | None) -> bytes:
     """The unpacked content of a file, checked."""
     folder = folder_of(data_dir)
     path = _downloaded(source, dataset) if folder is None else _found(source.name, dataset, folder)
@@ -48,7 +48,7 @@ def content_of(source: Source, dataset: str, data_dir: str | Path | None) -> byt
     return content
 
 
-def is_there(source: Source, dataset: str, data_dir: str | Path | None) -> bool:
+def is_there(source: DataFile, dataset: str, data_dir: str | Path | None) -> bool:
     """Whether the user's folder has the file; without such a folder it can be downloaded."""
     folder = folder_of(data_dir)
     return folder is None or any(path.is_file() for path in _places(source.name, dataset, folder))
@@ -73,7 +73,7 @@ def _read(path: Path) -> bytes:
         raise InputError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
 
 
-def _downloaded(source: Source, dataset: str) -> Path:
+def _downloaded(source: DataFile, dataset: str) -> Path:
     """The file in the user's cache; downloaded if it is not there yet."""
     import pooch
 

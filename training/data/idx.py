@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.errors import InputError
 
 UNSIGNED_BYTES = 0x08
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from kappaguard.rules.checks import require_positive
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.checks import require_positive
+from kappaguard.rules.base.errors import InputError
 
 SPLITS = ("dirichlet", "dirichlet-workers", "iid", "extreme")
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kappaguard.rules.arrays import Array, device_of, enter, namespace, to_numpy
-from kappaguard.rules.base import Rule
+from kappaguard.rules.base.arrays import Array, device_of, enter, namespace, to_numpy
+from kappaguard.rules.base.errors import InputError
+from kappaguard.rules.base.lazy import lazy
+from kappaguard.rules.base.rule import Rule
 from kappaguard.rules.cloud import SMALL, Cloud, Step, mixed_distances
 from kappaguard.rules.distances import squared_distances
-from kappaguard.rules.errors import InputError
 from kappaguard.rules.gm import is_minimiser
-from kappaguard.rules.lazy import lazy
 from kappaguard.rules.pipeline import Chain, Pipeline
 from kappaguard.rules.weiszfeld import median_weights
 from kappaguard.search.attacks import columns

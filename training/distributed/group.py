@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kappaguard.rules.arrays import Array
+from kappaguard.rules.base.arrays import Array
 
 if TYPE_CHECKING:
     from torch import Tensor

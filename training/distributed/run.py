@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.errors import InputError
 from kappaguard.training.build import device_named, parts_of
 from kappaguard.training.configuration import Configuration
 from kappaguard.training.distributed.group import join, leave

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kappaguard.rules.base import Rule
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.errors import InputError
+from kappaguard.rules.base.rule import Rule
 from kappaguard.search.attacks.base import Aggregation, Attack
 from kappaguard.search.attacks.directed import Directed
 from kappaguard.search.attacks.mimic import Memory, Mimic
@@ -26,6 +26,7 @@ from kappaguard.training.checkpoint import restore, save
 from kappaguard.training.distributed import measure
 from kappaguard.training.distributed.cloud import aggregate, attackable, require_shardable
 from kappaguard.training.distributed.group import Group, slice_of
+from kappaguard.training.glancing import Glancing
 from kappaguard.training.measure import due, slope
 from kappaguard.training.messages import Diverged, descend, length_of, on_server, require_range, send
 from kappaguard.training.problem import Problem
@@ -40,7 +41,7 @@ KEPT = 2
 
 
 @dataclass
-class DistributedTraining:
+class DistributedTraining(Glancing):
     """One process of a run; the messages of its state are those of its own workers."""
 
     problem: Problem
@@ -130,16 +131,6 @@ class DistributedTraining:
         """How many honest workers this process hosts."""
         hosted = self.group.part(self.problem.workers)
         return max(0, min(self.problem.honest, hosted.stop) - hosted.start)
-
-    @cached_property
-    def _glances(self) -> bool:
-        """Whether a step can do with one look of the CPU at the device, see ``kappaguard.training.device``."""
-        return self._sees and self.settings.f > 0 and device.fits(self.attack, self.rule)
-
-    @cached_property
-    def _sees(self) -> bool:
-        """Whether one look is enough for the rule, whatever the attack is."""
-        return device.is_there(self.state.theta) and device.fits_rule(self.rule)
 
     def _after_one_glance(self, t: int, losses: Tensor) -> dict[str, Any]:
         """The same step where the CPU looks twice: at what decides, and at what came out."""

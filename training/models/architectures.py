@@ -6,7 +6,7 @@ D dropout 0.25, L(outputs) fully connected, S log-softmax, which is part of the 
 
 from __future__ import annotations
 
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.errors import InputError
 from kappaguard.training.models.block import Block
 from kappaguard.training.models.convolution import Convolution
 from kappaguard.training.models.elementwise import Dropout, Pool, Rectifier

@@ -59,7 +59,7 @@ class Block(Layer):
         self, gradient: Tensor, saved: Any, parameters: list[Tensor], out: list[Tensor], run: Pass, first: bool
     ) -> Tensor | None:
         """To the place that won each square, if it was positive, and from there through the convolution."""
-        if isinstance(saved, native.Kept):
+        if isinstance(saved, native.BlockMemory):
             return native.backward(gradient, saved, parameters[0], out, not first)
         back: Tensor | None = gradient
         for layer, kept in zip(reversed(self._layers), reversed(saved), strict=True):

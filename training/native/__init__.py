@@ -46,7 +46,7 @@ def applies(x: Tensor, kernel: int) -> bool:
     return fits and x.device.type == "cpu" and x.dtype == torch.float32 and available()
 
 
-class Kept(NamedTuple):
+class BlockMemory(NamedTuple):
     """What the backward pass needs: which place won each square, the input, or what became of it, and its shape.
 
     Winners are numbered row by row from 0; 4 says that nothing in the square is positive.
@@ -57,7 +57,7 @@ class Kept(NamedTuple):
     shape: tuple[int, ...]
 
 
-def forward(x: Tensor, weight: Tensor, bias: Tensor, keep: bool = True) -> tuple[Tensor, Kept | None]:
+def forward(x: Tensor, weight: Tensor, bias: Tensor, keep: bool = True) -> tuple[Tensor, BlockMemory | None]:
     """The largest positive part of every 2 x 2 square of the convolution, and what the backward pass needs, if any."""
     import torch
 
@@ -73,11 +73,11 @@ def forward(x: Tensor, weight: Tensor, bias: Tensor, keep: bool = True) -> tuple
     points = torch.empty(room, dtype=torch.float32, device="cpu") if room else None
     left = None if points is None else points.numpy()
     blocks.forward(*sizes, len(weight), *arrays, pooled.numpy(), winners.numpy(), left)
-    kept = Kept(winners, seen if points is None else points, sizes) if keep else None
+    kept = BlockMemory(winners, seen if points is None else points, sizes) if keep else None
     return pooled.permute(0, 3, 1, 2), kept
 
 
-def backward(gradient: Tensor, kept: Kept, weight: Tensor, out: list[Tensor], wanted: bool) -> Tensor | None:
+def backward(gradient: Tensor, kept: BlockMemory, weight: Tensor, out: list[Tensor], wanted: bool) -> Tensor | None:
     """Write the workers' gradients of kernels and biases to ``out``; return the input's if it is wanted."""
     import torch
 

@@ -11,7 +11,7 @@ from kappaguard.training.slack import NAMES
 
 Changes = tuple[tuple[str, Any], ...]
 
-ACCURACY, KAPPA_HAT, MARGIN = "accuracy", "kappa_hat", "margin"
+ACCURACY, KAPPA_HAT, MARGIN = "accuracy", "ratio", "margin"
 
 AS_IN_THE_PAPER = (("alie", "alie(positive=True)"), ("foe", "foe(positive=True)"))
 """The paper optimises over eta >= 0. Both signs reach a larger distance, which may be less damage, or more."""

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.errors import InputError
 from kappaguard.training.configuration import Configuration, preset
 from kappaguard.training.reproduce.catalogue import EXPERIMENTS, Experiment
 

@@ -1,78 +1,66 @@
-"""Finished cells in one SQLite file: what is in it is done, whatever happens to the process afterwards."""
+"""Finished cells of experiments: what came out of each, and its log, kept in a ledger."""
 
 from __future__ import annotations
 
 import json
-import sqlite3
-from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import kappaguard
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.errors import InputError
+from kappaguard.search.ledger import ledger
+from kappaguard.training.finite_json import dumps
 from kappaguard.training.reproduce.experiments import PLACES, Cell
-from kappaguard.training.strict import dumps
-
-_TABLE = """CREATE TABLE IF NOT EXISTS cells (
-    key TEXT PRIMARY KEY, experiment TEXT, configuration TEXT, result TEXT, rows TEXT, version TEXT, finished TEXT
-)"""
 
 
-class Ledger:
+class CellStore:
     """The file; every method opens and closes it, so that several processes may share it."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with closing(self._open()) as connection, connection:
-                tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-                if tables - {"cells"}:
-                    raise InputError(f"{path} is a database of somebody else's: it is left as it is")
-                connection.execute(_TABLE)
-        except OSError as error:
-            raise InputError(f"cannot write to {path}: {error.strerror or error}") from None
-        except sqlite3.Error as error:
-            raise InputError(f"{path} cannot be used: {error}") from None
-
-    def _open(self) -> sqlite3.Connection:
-        return sqlite3.connect(self.path, timeout=60)
+        with ledger(path):
+            pass
 
     def add(self, cell: Cell, result: dict[str, Any], rows: list[dict[str, Any]]) -> None:
         """A cell is finished: its result and its log, in one transaction."""
-        values = (
-            cell.key,
-            cell.experiment,
-            json.dumps(cell.configuration.to_json()),
-            dumps(result),
-            dumps(rows),
-            kappaguard.__version__,
-        )
-        try:
-            with closing(self._open()) as connection, connection:
-                connection.execute("INSERT OR REPLACE INTO cells VALUES (?, ?, ?, ?, ?, ?, datetime('now'))", values)
-        except sqlite3.Error as error:
-            raise InputError(f"cannot write to {self.path}: {error}") from None
+        entry = {
+            "experiment": cell.experiment,
+            "configuration": cell.configuration.to_json(),
+            "result": result,
+            "version": kappaguard.__version__,
+            "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+        }
+        with ledger(self.path) as finished:
+            finished.update({cell.key: dumps(entry), _log_of(cell): dumps(rows)})
 
     def result(self, cell: Cell) -> dict[str, Any] | None:
         """What came out of a cell; None if it is not finished, or was finished with other defaults."""
-        found = self._read("configuration, result", cell)
-        if found is None:
+        entry = self._read(cell.key)
+        if entry is None:
             return None
+        try:
+            stored = {name: value for name, value in entry["configuration"].items() if name not in PLACES}
+            result = dict(entry["result"])
+        except (TypeError, AttributeError, KeyError, ValueError):
+            raise InputError(f"{self.path} is damaged: it holds a cell that no experiment has written") from None
         given = cell.configuration.to_json()
-        stored = {name: value for name, value in found[0].items() if name not in PLACES}
-        return dict(found[1]) if all(given.get(name) == stored[name] for name in stored) else None
+        return result if all(given.get(name) == value for name, value in stored.items()) else None
 
     def rows(self, cell: Cell) -> list[dict[str, Any]]:
         """The log of a finished cell."""
-        found = self._read("rows", cell)
-        return [] if found is None else list(found[0])
+        return list(self._read(_log_of(cell)) or ())
 
-    def _read(self, columns: str, cell: Cell) -> list[Any] | None:
-        """What some columns hold of a cell."""
-        try:
-            with closing(self._open()) as connection:
-                found = connection.execute(f"SELECT {columns} FROM cells WHERE key = ?", (cell.key,)).fetchone()
-            return None if found is None else [json.loads(each) for each in found]
-        except (sqlite3.Error, ValueError, TypeError) as error:
-            raise InputError(f"{self.path} is damaged: {error}") from None
+    def _read(self, key: str) -> Any:
+        """What is stored under a key; None if nothing is."""
+        with ledger(self.path) as finished:
+            try:
+                return json.loads(finished[key])
+            except KeyError:
+                return None
+            except (ValueError, RecursionError) as error:
+                raise InputError(f"{self.path} is damaged: {error}") from None
+
+
+def _log_of(cell: Cell) -> str:
+    return f"{cell.key} log"

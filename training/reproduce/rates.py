@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.errors import InputError
 from kappaguard.training.configuration import Configuration
 from kappaguard.training.reproduce.experiments import SUMMARY, Cell
 from kappaguard.training.theorems.rates import (
@@ -20,7 +20,7 @@ from kappaguard.training.theorems.rates import (
     shb_rate,
     shb_runs,
 )
-from kappaguard.training.theorems.summary import Summary
+from kappaguard.training.theorems.summary import RateSummary
 
 GD, SHB = (("cwtm", "sf"), ("nnm+krum", "foe")), (("cwtm", "sf"), ("nnm+cwtm", "foe"))
 """Rules and attacks whose slopes are measured."""
@@ -50,14 +50,14 @@ def rate_cells(steps: int | None, seeds: int) -> list[Cell]:
 def measured(steps: int | None, seeds: int, done: Mapping[str, dict[str, Any]], command: str) -> dict[str, Any]:
     """Slopes and floors, from the results of the cells by their keys."""
 
-    def finish(configuration: Configuration) -> Summary:
-        return Summary.from_json(done[cell_of(configuration).key])
+    def finish(configuration: Configuration) -> RateSummary:
+        return RateSummary.from_json(done[cell_of(configuration).key])
 
     short, long = _horizons(steps or GD_STEPS), _horizons(steps or SHB_STEPS)
     slopes = [_slope("D-GD", pair, short, gd_rate(short, *pair, finish), -1.0) for pair in GD]
     slopes += [_slope("D-SHB", pair, long, shb_rate(long, *pair, seeds, finish), -0.5) for pair in SHB]
     shares, alphas = floors(_share_runs(steps), finish), floors(_alpha_runs(steps), finish)
-    levels = [each.kappa_hat * each.heterogeneity_squared for each in shares]
+    levels = [each.ratio * each.heterogeneity_squared for each in shares]
     found = fit(levels, [each.left for each in shares])
     return {
         "command": command,
@@ -99,6 +99,6 @@ def _floor(problem: str, setting: str, found: Floor) -> dict[str, Any]:
         "f": given.f,
         "steps": given.steps,
         "left": found.left,
-        "kappa_hat": found.kappa_hat,
+        "ratio": found.ratio,
         "heterogeneity_squared": found.heterogeneity_squared,
     }

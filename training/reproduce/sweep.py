@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
-from kappaguard.rules.checks import require_count
-from kappaguard.rules.errors import InputError
-from kappaguard.search.engines import Died, spread
+from kappaguard.rules.base.checks import require_count
+from kappaguard.rules.base.errors import InputError
+from kappaguard.search.engines import Died, distribute
 from kappaguard.training.data.dataset import Dataset
 from kappaguard.training.reproduce.experiments import SUMMARY, Cell
-from kappaguard.training.reproduce.ledger import Ledger
+from kappaguard.training.reproduce.ledger import CellStore
 
 Report = Callable[[int, int], None]
 Rows = list[dict[str, Any]]
@@ -19,7 +19,7 @@ Rows = list[dict[str, Any]]
 
 def sweep(
     cells: list[Cell],
-    ledger: Ledger,
+    ledger: CellStore,
     report: Callable[[Cell], Report],
     engine: str = "local",
     jobs: int = 1,
@@ -43,7 +43,7 @@ def sweep(
             ledger.add(cell, result, rows)
             yield cell, result
         return
-    for place, outcome in spread(finish, left, engine, address, max(1, min(jobs, len(left)))):
+    for place, outcome in distribute(finish, left, engine, address, max(1, min(jobs, len(left)))):
         if isinstance(outcome, Died):
             raise InputError("a process of the experiment died, out of memory perhaps; start again to go on")
         result, rows = outcome

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from kappaguard.rules.arrays import Array, as_array, device_of, namespace
-from kappaguard.rules.errors import InputError
-from kappaguard.training.sources.source import Round, Source
+from kappaguard.rules.base.arrays import Array, as_array, device_of, namespace
+from kappaguard.rules.base.errors import InputError
+from kappaguard.training.sources.source import Source, StreamRound
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,12 +55,12 @@ class Listed(Source):
         """There is none for what only the caller has."""
         raise InputError("a store keeps what can be asked for again: a source by name or a file")
 
-    def _round(self, place: int) -> Round:
+    def _round(self, place: int) -> StreamRound:
         if not len(self.items):
             raise InputError("there is no round")
         return round_of(self.items[place], self.n, self.given, place)
 
-    def rounds(self, begin: int, end: int) -> Iterator[Round]:
+    def rounds(self, begin: int, end: int) -> Iterator[StreamRound]:
         """As they are."""
         shape = self.workers, self.dimension
         for place in range(begin, min(end, len(self.items))):
@@ -109,7 +109,7 @@ class Once(Source):
         """There is none."""
         raise InputError("a store keeps what can be asked for again: a source by name or a file")
 
-    def rounds(self, begin: int, end: int) -> Iterator[Round]:
+    def rounds(self, begin: int, end: int) -> Iterator[StreamRound]:
         """In order, until the stream ends."""
         for place in range(begin, end):
             if place == 0:
@@ -125,9 +125,9 @@ class Once(Source):
             yield _same_shape(round_of(item, self.n, self._honest, place), shape, place)
 
 
-def round_of(item: Any, n: int, honest: tuple[int, ...] | None, place: int) -> Round:
+def round_of(item: Any, n: int, honest: tuple[int, ...] | None, place: int) -> StreamRound:
     """A matrix, a list of vectors, or a pair of those and the honest places."""
-    if isinstance(item, Round):
+    if isinstance(item, StreamRound):
         return item
     if _is_pair(item):
         item, honest = item[0], tuple(int(index) for index in item[1])
@@ -139,15 +139,18 @@ def round_of(item: Any, n: int, honest: tuple[int, ...] | None, place: int) -> R
         raise InputError(f"round {place} has NaN")
     if honest is None and vectors.shape[0] < n:
         honest = tuple(range(vectors.shape[0]))
-    return Round(vectors, honest)
+    return StreamRound(vectors, honest)
 
 
 def _count_of(item: Any) -> int:
-    if isinstance(item, Round):
+    if isinstance(item, StreamRound):
         return int(item.vectors.shape[0])
     if _is_pair(item):
         item = item[0]
-    return int(as_array(item).shape[0])
+    shape = as_array(item).shape
+    if len(shape) != 2:
+        raise InputError(f"round 0: vectors of shape (n, d) are needed, got {tuple(shape)}")
+    return int(shape[0])
 
 
 def _is_pair(item: Any) -> bool:
@@ -170,7 +173,7 @@ def _numpy(x: Array) -> Array:
     return plain.numpy() if str(plain.dtype) in ("torch.float32", "torch.float64") else plain.float().numpy()
 
 
-def _same_shape(seen: Round, shape: tuple[int, int], place: int) -> Round:
+def _same_shape(seen: StreamRound, shape: tuple[int, int], place: int) -> StreamRound:
     if tuple(seen.vectors.shape) != shape:
         raise InputError(f"round {place} has shape {tuple(seen.vectors.shape)}, and the first one {shape}")
     return seen

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kappaguard.rules.errors import InputError
-from kappaguard.training.sources.source import Report, Round, Source
+from kappaguard.rules.base.errors import InputError
+from kappaguard.training.sources.source import Report, Source, StreamRound
 
 if TYPE_CHECKING:
     from kappaguard.training.configuration import Configuration
@@ -102,7 +102,7 @@ class Gradients(Source):
             raise InputError(f"{self.label}: training diverges before step {self.after}")
         return Gradients(self.configuration, self.after, training.state.theta.cpu().numpy().copy(), self.name)
 
-    def rounds(self, begin: int, end: int) -> Iterator[Round]:
+    def rounds(self, begin: int, end: int) -> Iterator[StreamRound]:
         """One batch per worker and round."""
         import torch
 
@@ -126,7 +126,7 @@ class Gradients(Source):
             rows: Any = sent.numpy() if sent.device.type == "cpu" else sent
             if not np.all(np.isfinite(rows)) if isinstance(rows, np.ndarray) else not bool(rows.isfinite().all()):
                 raise InputError(f"{self.label}: the gradients of round {number} are not finite")
-            yield Round(rows[:m], tuple(range(m)), rows[m:])
+            yield StreamRound(rows[:m], tuple(range(m)), rows[m:])
 
 
 def _silent(done: int, total: int) -> None:

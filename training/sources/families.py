@@ -18,9 +18,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from kappaguard.rules.checks import require_count, require_positive
-from kappaguard.rules.errors import InputError
-from kappaguard.training.sources.source import Round, Source
+from kappaguard.rules.base.checks import require_count, require_positive
+from kappaguard.rules.base.errors import InputError
+from kappaguard.training.sources.source import Source, StreamRound
 
 Floats = NDArray[np.float64]
 Draw = Callable[["Family", np.random.Generator], Floats]
@@ -71,12 +71,12 @@ class Family(Source):
         """Name, parameters, workers and seed."""
         return f"{self.label} {self.m} {self.seed}"
 
-    def rounds(self, begin: int, end: int) -> Iterator[Round]:
+    def rounds(self, begin: int, end: int) -> Iterator[StreamRound]:
         """Each from a generator of its own."""
         draw = FAMILIES[self.name][0]
         for number in range(begin, end):
             vectors = draw(self, np.random.default_rng((self.seed, 1, number)))
-            yield Round(vectors, tuple(range(self.m)))
+            yield StreamRound(vectors, tuple(range(self.m)))
 
     def lasting(self, *shape: int) -> Floats:
         """Normal numbers that are the same in all rounds."""

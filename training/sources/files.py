@@ -25,8 +25,8 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kappaguard.rules.errors import InputError
-from kappaguard.training.sources.source import Round, Source
+from kappaguard.rules.base.errors import InputError
+from kappaguard.training.sources.source import Source, StreamRound
 
 NAMES = ("vectors", "gradients", "messages", "updates", "x")
 HONEST = "honest"
@@ -40,7 +40,7 @@ Rows = Callable[[int, int], Iterator[NDArray[Any]]]
 
 
 @dataclass(frozen=True)
-class Stored:
+class StoredArray:
     """An array in a file: its shape, and its items along the first axis."""
 
     shape: tuple[int, ...]
@@ -103,13 +103,13 @@ class File(Source):
         about = Path(self.path).stat()
         return f"{Path(self.path).resolve()} {about.st_size} {about.st_mtime_ns} {self.honest} {self.key} {self.n}"
 
-    def rounds(self, begin: int, end: int) -> Iterator[Round]:
+    def rounds(self, begin: int, end: int) -> Iterator[StreamRound]:
         """One at a time; NaN is refused, and so is an infinite entry of an honest vector."""
         matrix = len(self._array.shape) == 2
         stream = iter([self._array.whole()]) if matrix else self._array.rows(begin, min(end, self.length))
         try:
             for number, vectors in enumerate(stream, begin):
-                yield Round(self._checked(vectors, number), self.honest)
+                yield StreamRound(self._checked(vectors, number), self.honest)
         except _DAMAGE as error:
             raise InputError(f"{self.path} is damaged: {_reason(error)}") from None
 
@@ -127,11 +127,11 @@ class File(Source):
         return np.ascontiguousarray(vectors)
 
     @cached_property
-    def _content(self) -> Mapping[str, Stored]:
+    def _content(self) -> Mapping[str, StoredArray]:
         return content_of(Path(self.path))
 
     @cached_property
-    def _array(self) -> Stored:
+    def _array(self) -> StoredArray:
         name = self._chosen()
         shape = self._content[name].shape
         if len(shape) not in (2, 3) or 0 in shape:
@@ -174,7 +174,7 @@ class File(Source):
         return {name: self.__dict__[name] for name in ("path", "given", "n", "key")}
 
 
-def content_of(path: Path) -> Mapping[str, Stored]:
+def content_of(path: Path) -> Mapping[str, StoredArray]:
     """The arrays of a file by name, none of them read yet."""
     reader = READERS.get(path.suffix)
     if reader is None:
@@ -226,7 +226,7 @@ def _require_numbers(name: str, shape: tuple[int, ...], dtype: np.dtype[Any]) ->
         raise ValueError(f"{name} has {math.prod(shape[1:])} numbers in one round")
 
 
-def _mapped(name: str, array: NDArray[Any]) -> Stored:
+def _mapped(name: str, array: NDArray[Any]) -> StoredArray:
     """An array that the system pages in as it is read."""
     _require_numbers(name, array.shape, array.dtype)
 
@@ -234,14 +234,14 @@ def _mapped(name: str, array: NDArray[Any]) -> Stored:
         for place in range(begin, end):
             yield np.array(array[place])
 
-    return Stored(array.shape, rows)
+    return StoredArray(array.shape, rows)
 
 
-def _read_npy(path: Path) -> Mapping[str, Stored]:
+def _read_npy(path: Path) -> Mapping[str, StoredArray]:
     return {"vectors": _mapped("the array", np.load(path, mmap_mode="r", allow_pickle=False))}
 
 
-def _read_npz(path: Path) -> Mapping[str, Stored]:
+def _read_npz(path: Path) -> Mapping[str, StoredArray]:
     """Members of the archive, unpacked piece by piece as they are read."""
     found = {}
     with zipfile.ZipFile(path) as archive:
@@ -251,7 +251,7 @@ def _read_npz(path: Path) -> Mapping[str, Stored]:
                     shape, order, dtype = _header(stream)
                 short = name.removesuffix(".npy")
                 _require_numbers(short, shape, dtype)
-                found[short] = Stored(shape, _unpacked(path, name, shape, order, dtype))
+                found[short] = StoredArray(shape, _unpacked(path, name, shape, order, dtype))
     return found
 
 
@@ -287,7 +287,7 @@ def _exactly(stream: IO[bytes], size: int) -> bytes:
     return content
 
 
-def _read_torch(path: Path) -> Mapping[str, Stored]:
+def _read_torch(path: Path) -> Mapping[str, StoredArray]:
     try:
         import torch
     except ImportError:
@@ -322,7 +322,7 @@ _SAFETENSORS = {
 }
 
 
-def _read_safetensors(path: Path) -> Mapping[str, Stored]:
+def _read_safetensors(path: Path) -> Mapping[str, StoredArray]:
     """Eight bytes with the length of a JSON header, the header, and the numbers (huggingface.co/docs/safetensors)."""
     total = path.stat().st_size
     with path.open("rb") as stream:
@@ -351,7 +351,7 @@ def _read_safetensors(path: Path) -> Mapping[str, Stored]:
     return found
 
 
-def _widened(name: str, array: NDArray[Any]) -> Stored:
+def _widened(name: str, array: NDArray[Any]) -> StoredArray:
     """bfloat16: the upper half of a float32."""
     plain = _mapped(name, array)
 
@@ -359,10 +359,10 @@ def _widened(name: str, array: NDArray[Any]) -> Stored:
         for row in plain.rows(begin, end):
             yield (row.astype(np.uint32) << 16).view(np.float32)
 
-    return Stored(plain.shape, rows)
+    return StoredArray(plain.shape, rows)
 
 
-READERS: dict[str, Callable[[Path], Mapping[str, Stored]]] = {
+READERS: dict[str, Callable[[Path], Mapping[str, StoredArray]]] = {
     ".npy": _read_npy,
     ".npz": _read_npz,
     ".pt": _read_torch,

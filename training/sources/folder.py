@@ -15,9 +15,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.errors import InputError
 from kappaguard.training.sources.files import File
-from kappaguard.training.sources.source import Round, Source
+from kappaguard.training.sources.source import Source, StreamRound
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -104,7 +104,7 @@ class Messages(Source):
     def _file(self, path: Path) -> File:
         return File(str(path), n=self.n)
 
-    def rounds(self, begin: int, end: int) -> Iterator[Round]:
+    def rounds(self, begin: int, end: int) -> Iterator[StreamRound]:
         """A file each."""
         shape = self.workers, self.dimension
         for path in self.steps[begin:end]:

@@ -6,8 +6,8 @@ import difflib
 from pathlib import Path
 from typing import Any
 
-from kappaguard.rules.checks import require_count
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.checks import require_count
+from kappaguard.rules.base.errors import InputError
 from kappaguard.training.sources.dataset import SETTINGS, Gradients
 from kappaguard.training.sources.families import FAMILIES, Family
 from kappaguard.training.sources.files import READERS, File

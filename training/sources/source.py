@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from kappaguard.rules.arrays import Array
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.arrays import Array
+from kappaguard.rules.base.errors import InputError
 
 Report = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
-class Round:
+class StreamRound:
     """The vectors of one round, (k, d).
 
     ``honest`` are the places of the honest ones, None if nobody knows which. ``flipped`` are f vectors more, from
@@ -83,5 +83,5 @@ class Source(ABC):
         return self
 
     @abstractmethod
-    def rounds(self, begin: int, end: int) -> Iterator[Round]:
+    def rounds(self, begin: int, end: int) -> Iterator[StreamRound]:
         """Rounds number begin .. end - 1."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.errors import InputError
 from kappaguard.training.configuration import Configuration
 from kappaguard.training.problem import Problem
 from kappaguard.training.schedule import Schedule
@@ -73,7 +73,7 @@ def kappa_of(configuration: Configuration) -> float:
 
 def claimed_kappa(rule: str, n: int, f: int) -> float:
     """The coefficient that is claimed for the rule; the sharpest that is known where no claim is made."""
-    from kappaguard.rules.expression import evaluate
+    from kappaguard.rules.base.expression import evaluate
     from kappaguard.rules.names import parse
 
     claim = parse(rule, f=f).claim

@@ -13,11 +13,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from kappaguard.rules.errors import InputError
-from kappaguard.rules.files import write
+from kappaguard.rules.base.errors import InputError
+from kappaguard.rules.base.files import write
 from kappaguard.training.configuration import Configuration
+from kappaguard.training.finite_json import dumps, finite
 from kappaguard.training.folder import Folder
-from kappaguard.training.strict import dumps, finite
 from kappaguard.training.theorems.margins import Margin, margin
 
 CLOSE = 1e-9
@@ -41,7 +41,7 @@ def keep(
 
 
 @dataclass(frozen=True)
-class Replay:
+class RunComparison:
     """What became of a run that was carried out again: the margin now and then, and the first step that differs."""
 
     now: Margin
@@ -56,7 +56,7 @@ class Replay:
         return self.differs is None and math.isclose(self.now.left, self.left, rel_tol=CLOSE)
 
 
-def replay(path: Path) -> Replay:
+def replay(path: Path) -> RunComparison:
     """Carry out the run in a folder again, in memory: nothing is written."""
     from kappaguard.training.build import build
     from kappaguard.training.run import run
@@ -76,7 +76,9 @@ def replay(path: Path) -> Replay:
     differing = [new["step"] for new, old in pairs if not _same(new, old)]
     if len(rows) != len(stored):
         differing.append(min(len(rows), len(stored)) + 1)
-    return Replay(margin(configuration, rows, result), left, stated, result["steps"], min(differing, default=None))
+    return RunComparison(
+        margin(configuration, rows, result), left, stated, result["steps"], min(differing, default=None)
+    )
 
 
 def _same(one: dict[str, Any], other: dict[str, Any]) -> bool:

@@ -2,7 +2,7 @@
 
 The proofs use of kappa only that ||R_t - mean||^2 <= kappa times the variance of the honest messages in the steps of
 the run, of G and sigma only that they bound heterogeneity and noise at its iterates. So the sharpest check takes the
-largest kappa-hat_t, G^2 and sigma^2 of the run itself; the coefficient that is claimed for the rule makes the bound
+largest ratio, G^2 and sigma^2 of the run itself; the coefficient that is claimed for the rule makes the bound
 larger still.
 """
 
@@ -11,9 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.errors import InputError
 from kappaguard.training.configuration import Configuration
-from kappaguard.training.strict import largest
+from kappaguard.training.finite_json import largest
 from kappaguard.training.theorems.constants import Constants, kappa_of, noise_of_batch
 
 ROUNDING = {"float32": 1e-4, "float64": 1e-9}
@@ -31,7 +31,7 @@ class Margin:
     attack: str
     steps: int
     left: float
-    kappa_hat: float
+    ratio: float
     stated: float
     corrected: float
     claimed: float | None
@@ -71,8 +71,8 @@ def margin(configuration: Configuration, rows: list[dict[str, Any]], result: dic
     exact = configuration.algorithm == "gd"
     gradients = [row["gradient_squared"] for row in steps]
     left = gradients[result["output_step"]] if exact else sum(gradients) / len(gradients)
-    kappa_hat = largest([row["kappa_hat"] for row in steps])
-    assert kappa_hat is not None
+    ratio = largest([row["ratio"] for row in steps])
+    assert ratio is not None
 
     def constants(kappa: float) -> Constants:
         return Constants(
@@ -95,10 +95,10 @@ def margin(configuration: Configuration, rows: list[dict[str, Any]], result: dic
         kappa = None
     claimed = None if kappa is None else bound(kappa, 4.0)
     # with gamma chosen for the claimed kappa, Theorem 2 is stated for that one only
-    used = kappa_hat if exact or kappa is None else kappa
+    used = ratio if exact or kappa is None else kappa
     stated, corrected = bound(used, 4.0), bound(used, 9.0)
     return Margin(
-        configuration.rule, configuration.attack, configuration.steps, left, kappa_hat, stated, corrected, claimed
+        configuration.rule, configuration.attack, configuration.steps, left, ratio, stated, corrected, claimed
     )
 
 
@@ -110,7 +110,7 @@ HEADINGS = [
     "stated",
     "left/stated",
     "corrected",
-    "kappa-hat (error²/variance)",
+    "ratio (error²/variance)",
     "with claimed kappa",
     "holds",
 ]
@@ -126,7 +126,7 @@ def line(found: Margin) -> list[str]:
         f"{found.stated:.4g}",
         f"{found.left / found.stated:.3f}" if found.stated > 0 else "",
         f"{found.corrected:.4g}",
-        f"{found.kappa_hat:.4g}",
+        f"{found.ratio:.4g}",
         "" if found.claimed is None else f"{found.claimed:.4g}",
         "yes" if found.holds else "corrected only" if found.holds_corrected else "NO",
     ]

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from kappaguard.training.configuration import Configuration, preset
-from kappaguard.training.theorems.summary import Summary, summary
+from kappaguard.training.theorems.summary import RateSummary, summary
 
 CONFIDENCE = 0.95
 
-Finish = Callable[[Configuration], Summary]
+Finish = Callable[[Configuration], RateSummary]
 """What came out of a run: by carrying it out, or from where it is kept."""
 
 
@@ -91,14 +91,14 @@ def shb_rate(
 
 @dataclass(frozen=True)
 class Floor:
-    """What is left of ||grad L_H||^2 after many steps, beside the largest kappa-hat_t and G^2 of the run."""
+    """What is left of ||grad L_H||^2 after many steps, beside the largest ratio and G^2 of the run."""
 
     configuration: Configuration
     left: float
-    kappa_hat: float
+    ratio: float
     heterogeneity_squared: float
 
 
 def floors(runs: list[Configuration], finish: Finish = summary) -> list[Floor]:
     """Where runs of Algorithm 1 end, at their outputs."""
-    return [Floor(each, found.left, found.kappa_hat, found.drift) for each in runs for found in [finish(each)]]
+    return [Floor(each, found.left, found.ratio, found.drift) for each in runs for found in [finish(each)]]

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 from kappaguard.training.configuration import Configuration, preset
 from kappaguard.training.theorems.constants import Constants, kappa_of
-from kappaguard.training.theorems.summary import Summary
+from kappaguard.training.theorems.summary import RateSummary
 
 HEADINGS = ["regime", "T", "left", "bound", "left/bound", "by hand"]
 BY_HAND = {"decay": 1 / 9, "noise": 1 / 18, "floor": 1 / 36}
@@ -69,7 +69,7 @@ def regime_runs(steps: int) -> dict[str, Configuration]:
     }
 
 
-def regime(name: str, given: Configuration, found: Summary) -> Regime:
+def regime(name: str, given: Configuration, found: RateSummary) -> Regime:
     """Both sides, from what came out of the run; the start is at loss distance^2/2, as L = 1 and the condition is 1."""
     gap, spread, noise = given.distance**2 / 2, given.heterogeneity**2, given.sigma**2
     constants = Constants(1.0, gap, spread, noise, kappa_of(given), given.n, given.f, given.steps)

@@ -1,4 +1,4 @@
-"""What the rates and floors need of a run: the left-hand side of its theorem, and the largest kappa-hat_t and G^2."""
+"""What the rates and floors need of a run: the left-hand side of its theorem, and the largest ratio and G^2."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ Report = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
-class Summary:
+class RateSummary:
     """``left`` is ||grad L_H(output)||^2 of Algorithm 1, and its mean over all possible outputs of Algorithm 2.
 
     ``drift`` is the largest variance of the honest messages: G^2, if they are exact gradients.
     """
 
     left: float
-    kappa_hat: float
+    ratio: float
     drift: float
 
     def to_json(self) -> dict[str, Any]:
@@ -35,21 +35,21 @@ class Summary:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, values: dict[str, Any]) -> Summary:
+    def from_json(cls, values: dict[str, Any]) -> RateSummary:
         """Strict JSON has null for what is infinite."""
         return cls(**{key: math.inf if value is None else float(value) for key, value in values.items()})
 
 
 def summary(
     configuration: Configuration, report: Report = lambda done, total: None, data: Dataset | None = None
-) -> Summary:
+) -> RateSummary:
     """Carry out the run."""
     training = build(configuration.with_values({"measure": "light", "measure_every": 1}), data)
     gradients, ratios, drifts = [], [], []
     for done in range(1, configuration.steps + 1):
         gradients.append(_gradient_squared(training.problem, training.state.theta))
         row = training.step()
-        ratios.append(row["kappa_hat"])
+        ratios.append(row["ratio"])
         drifts.append(row["drift"])
         report(done, configuration.steps)
     if configuration.algorithm == "gd":
@@ -57,7 +57,7 @@ def summary(
         left = gradients[training.state.output_step]
     else:
         left = math.fsum(gradients) / len(gradients)
-    return Summary(left, max(ratios), max(drifts))
+    return RateSummary(left, max(ratios), max(drifts))
 
 
 def _gradient_squared(problem: Problem, theta: Tensor) -> float:

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from kappaguard.rules.arrays import Array
+from kappaguard.rules.base.arrays import Array
 from kappaguard.search.attacks.base import Aggregation, Total
 from kappaguard.training.algorithm import Settings, Training
 from kappaguard.training.problem import Evaluation, Finish, Known, Problem

@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from kappaguard.rules.checks import require_count, require_minority
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.checks import require_count, require_minority
+from kappaguard.rules.base.errors import InputError
 from kappaguard.training.sources.caller import Listed, Once
 from kappaguard.training.sources.names import source_named
 from kappaguard.training.sources.source import Source

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kappaguard.rules.arrays import Array, to_numpy
-from kappaguard.rules.base import PreAggregation
+from kappaguard.rules.base.arrays import Array, to_numpy
+from kappaguard.rules.base.rule import PreAggregation
 from kappaguard.rules.bucketing import Bucketing
 from kappaguard.rules.cloud import Cloud
 from kappaguard.rules.nnm import NNM

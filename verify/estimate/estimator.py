@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kappaguard.rules.arrays import Array, as_array, namespace
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.arrays import Array, as_array, namespace
+from kappaguard.rules.base.errors import InputError
 from kappaguard.rules.ratio import ratio
 
 CAPACITY = 10_000

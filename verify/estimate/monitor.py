@@ -31,13 +31,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kappaguard.rules.arrays import Array
-from kappaguard.rules.checks import require_count, require_minority
-from kappaguard.rules.errors import InputError
-from kappaguard.rules.expression import evaluate
+from kappaguard.rules.base.arrays import Array
+from kappaguard.rules.base.checks import require_count, require_minority
+from kappaguard.rules.base.errors import InputError
+from kappaguard.rules.base.expression import evaluate
 from kappaguard.rules.subsets import worst_subset
 from kappaguard.verify.estimate.witnesses import keep_vectors
-from kappaguard.verify.rounding import LOST, tolerance_for
+from kappaguard.verify.judge.rounding import LOST, tolerance_for
 
 SAMPLE = 4096
 WIDTH = 64
@@ -240,7 +240,7 @@ class Monitor:
 def beyond_rounding(
     output: NDArray[Any], x: NDArray[Any], subset: Sequence[int], tolerance: float | None = None
 ) -> float:
-    """The ratio that remains when rounding is allowed for, as in ``kappaguard.verify.rounding``, in float64.
+    """The ratio that remains when rounding is allowed for, as in ``kappaguard.verify.judge.rounding``, in float64.
 
     A server adds up n numbers in a row in the less precise of the two types, unless ``tolerance`` says otherwise.
     """

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kappaguard.rules.adapters.adapted import Adapted, PreAdapted
-from kappaguard.rules.arrays import Array, namespace, to_numpy
-from kappaguard.rules.base import PreAggregation, Rule
+from kappaguard.rules.base.arrays import Array, namespace, to_numpy
+from kappaguard.rules.base.errors import InputError, RuleFault
+from kappaguard.rules.base.rule import PreAggregation, Rule
 from kappaguard.rules.bucketing import Bucketing
-from kappaguard.rules.errors import InputError, RuleFault
+from kappaguard.rules.foreign.adapted import Adapted, PreAdapted
 from kappaguard.rules.names import rule as rule_named
 from kappaguard.rules.nnm import NNM
 from kappaguard.rules.pipeline import Pipeline
@@ -29,7 +29,7 @@ from kappaguard.search.attacks.mimic import Mimic
 from kappaguard.search.attacks.names import attack_named
 from kappaguard.training.configuration import LABEL_FLIPPING
 from kappaguard.training.randomness import reseeded
-from kappaguard.training.sources.source import Round, Source
+from kappaguard.training.sources.source import Source, StreamRound
 from kappaguard.verify.estimate.effect import MIXERS, Effect, mixing_of, terms
 from kappaguard.verify.estimate.estimator import CAPACITY, Estimator
 from kappaguard.verify.estimate.scene import Scene
@@ -84,7 +84,7 @@ def is_plain(spec: Spec) -> bool:
 
 
 @dataclass(frozen=True)
-class Subject:
+class EstimatedRule:
     """A rule of the question: its name, the callable, and if it is a mixed one, by what and which it is without."""
 
     name: str
@@ -108,7 +108,7 @@ class Subject:
         return NNM(f=f) if self.mixer == NNM.name else Bucketing(f=f)
 
 
-def subjects_of(question: Question) -> list[Subject]:
+def subjects_of(question: Question) -> list[EstimatedRule]:
     """The rules, built; InputError for what is none, or takes no n vectors."""
     found = []
     for spec in question.specs:
@@ -122,7 +122,7 @@ def subjects_of(question: Question) -> list[Subject]:
             front, _, behind = spec.partition("+")
             if front in MIXERS and behind in question.specs:
                 mixer, plain = front, behind
-        found.append(Subject(name_of(spec, built), built, mixer, plain))
+        found.append(EstimatedRule(name_of(spec, built), built, mixer, plain))
     return found
 
 
@@ -215,10 +215,10 @@ class Look:
         self.subsets = "known"
         self._sets: NDArray[np.int64] = np.empty((0, 0), dtype=np.int64)
 
-    def batches(self, begin: int, end: int) -> Iterator[tuple[int, list[Round]]]:
+    def batches(self, begin: int, end: int) -> Iterator[tuple[int, list[StreamRound]]]:
         """As many rounds with the same honest set at once as fit, with the number of the first."""
         size = max(1, ENTRIES // max(1, self.question.n * self.source.dimension))
-        batch: list[Round] = []
+        batch: list[StreamRound] = []
         first = begin
         for seen in self.source.rounds(begin, end):
             if batch and (len(batch) == size or seen.honest != batch[0].honest):
@@ -228,7 +228,7 @@ class Look:
         if batch:
             yield first, batch
 
-    def take(self, batch: Sequence[Round], number: int, part: Part) -> None:
+    def take(self, batch: Sequence[StreamRound], number: int, part: Part) -> None:
         """Add what the rules make of a batch."""
         shared: Scene | None = None
         for attack in self.attacks:
@@ -272,7 +272,7 @@ class Look:
         return adversary is not None and adversary.needs_rule
 
     def input(
-        self, batch: Sequence[Round], attack: str, subject: Subject, number: int
+        self, batch: Sequence[StreamRound], attack: str, subject: EstimatedRule, number: int
     ) -> tuple[Array, tuple[int, ...] | None]:
         """All n vectors of each round, (b, n, d), and S; None if it is not known."""
         n, f = self.question.n, self.question.f
@@ -288,7 +288,7 @@ class Look:
             rows.append(self._attacked(honest_rows, each, attack, subject, number + place))
         return stacked(rows), tuple(range(n - f))
 
-    def _attacked(self, honest: Array, seen: Round, attack: str, subject: Subject, number: int) -> Array:
+    def _attacked(self, honest: Array, seen: StreamRound, attack: str, subject: EstimatedRule, number: int) -> Array:
         f = self.question.f
         adversary = self.attacks[attack]
         if adversary is None:
@@ -302,7 +302,7 @@ class Look:
         xp = namespace(honest)
         return xp.concat([honest, xp.astype(byzantine, honest.dtype, copy=False)], axis=0)
 
-    def _outputs(self, subject: Subject, rules: Sequence[Any], x: Array) -> Array:
+    def _outputs(self, subject: EstimatedRule, rules: Sequence[Any], x: Array) -> Array:
         try:
             if len(x) > 1 and not subject.draws and isinstance(subject.rule, Rule):
                 return subject.rule(x)
@@ -320,7 +320,7 @@ class Look:
         return values, None
 
     def _terms(
-        self, subject: Subject, rules: Sequence[Any], x: Array, scene: Scene | None
+        self, subject: EstimatedRule, rules: Sequence[Any], x: Array, scene: Scene | None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The two terms of the lemma in each round."""
         clean = subject.mixer == Bucketing.name

@@ -16,18 +16,18 @@ from pathlib import Path
 from typing import Any
 
 import kappaguard
-from kappaguard.rules.checks import require_count, require_positive
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.checks import require_count, require_positive
+from kappaguard.rules.base.errors import InputError
 from kappaguard.rules.ratio import criterion_named
 from kappaguard.search.attacks.names import attack_named
-from kappaguard.search.engines import Died, spread
+from kappaguard.search.engines import Died, distribute
 from kappaguard.search.ledger import Ledger, ledger
 from kappaguard.training.configuration import LABEL_FLIPPING
 from kappaguard.training.sources.source import Source
 from kappaguard.verify.estimate.part import GIVEN, NOBODY, Part, Question, measure, part_size, subjects_of
 from kappaguard.verify.estimate.result import Estimate
 from kappaguard.verify.estimate.worst_case import WorstCase, worst_case_of
-from kappaguard.verify.sweep import digest
+from kappaguard.verify.process.sweep import digest
 
 ROUNDS = 200
 """If nothing is said and the source has no end."""
@@ -201,7 +201,7 @@ def _in_order(work: Callable[[Any], Part], items: Sequence[Any], engine: Engine)
         return
     waiting: dict[int, Part] = {}
     following = 0
-    for place, result in spread(work, items, engine.name, engine.address, engine.jobs):
+    for place, result in distribute(work, items, engine.name, engine.address, engine.jobs):
         if isinstance(result, Died):
             raise InputError("a process died: a rule crashed it, or used up the memory")
         if isinstance(result, str):

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kappaguard.rules import native
-from kappaguard.rules.arrays import Array, in_double, namespace, to_numpy
-from kappaguard.rules.lazy import lazy
+from kappaguard.rules.base.arrays import Array, in_double, namespace, to_numpy
+from kappaguard.rules.base.lazy import lazy
 from kappaguard.rules.ratio import Criterion, ratio
 
 BLOCK = 1 << 16

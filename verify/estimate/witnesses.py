@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from kappaguard.rules.arrays import Array, to_numpy
-from kappaguard.rules.errors import InputError, RuleFault
+from kappaguard.rules.base.arrays import Array, to_numpy
+from kappaguard.rules.base.errors import InputError, RuleFault
 from kappaguard.rules.subsets import worst_subset
 from kappaguard.training.sources.source import Source
 from kappaguard.verify.estimate.part import Look, Question, Spec, part_size
 from kappaguard.verify.estimate.result import Estimate
-from kappaguard.verify.subject import subject
+from kappaguard.verify.judge.subject import subject_of
 
 FEW_ENTRIES = 5_000
 """Up to so many numbers an input is kept as rationals."""
@@ -66,8 +66,8 @@ def keep(spec: Spec, n: int, f: int, x: Any, subset: tuple[int, ...], folder: Pa
     rows = np.asarray(x)
     if isinstance(spec, str) and rows.size <= FEW_ENTRIES and np.all(np.isfinite(rows)):
         try:
-            under = subject(spec, n, f)
-            judged = under.judge(under.witness(rows.astype(np.float64), subset, found_by))
+            subject = subject_of(spec, n, f)
+            judged = subject.judge(subject.witness(rows.astype(np.float64), subset, found_by))
             return judged.witness.save(folder / judged.witness.file_name)
         except (InputError, RuleFault):
             pass

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from kappaguard.rules.base import Rule
-from kappaguard.rules.errors import InputError
-from kappaguard.rules.expression import evaluate
-from kappaguard.verify.exact import exact
+from kappaguard.rules.base.errors import InputError
+from kappaguard.rules.base.expression import evaluate
+from kappaguard.rules.base.rule import Rule
+from kappaguard.verify.judge.exact import exact
 
 
 @dataclass(frozen=True)

@@ -47,4 +47,10 @@ others among themselves; the result is a state again, with the same V and the sa
    at most s^2 + s + 2 + 2r <= g^2 + g + 2 <= (g+1)^2, and the whole at most (s + 1) + (g + 1) <= 2g + 2. If q = 0: r
    = 0 (then Q_l is empty: p^2 + p), or p^2 + 3p + 2r with p <= g - r and r >= 1; both are at most g^2 + g, and the
    whole is at most (g + 1/2) + (g + 1).
+7. *Free rows in directions.* For any vectors p_i of M, with S = g sum |p_i|^2 + sum over entries c of (A_c^2 + B_c^2),
+   A_c and B_c the sums of the positive and of the negative p_ic: k sum of <p_i, y_i - mean_M> <= 2 (g k V S)^(1/2); the
+   proof is in ``mixed``. For p_i = u + w_i on K and 0 elsewhere, the w_i of sum zero and s = |K|: A - B = s u_c and
+   A + B <= (s sum p_ic^2)^(1/2), so S <= (g + s) s |u|^2 + (g + s/2) sum |w_i|^2. With z the mean of y over K, u =
+   (z - mean_M) / (g + s) and w_i = (y_i - z) / (g + s/2) this says that s ||z - mean_M||^2 / (g + s) + sum over K of
+   ||y_i - z||^2 / (g + s/2) is at most 4 g V / k ("directed").
 """

@@ -10,7 +10,7 @@ from itertools import combinations
 from typing import Any
 
 from kappaguard.rules.recipe.recipe import Subset
-from kappaguard.verify.certified.rejected import demand
+from kappaguard.verify.judge.rejected import demand
 from kappaguard.verify.judge.situation import Fact, Situation
 
 

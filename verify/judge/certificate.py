@@ -8,7 +8,7 @@
 Node 0 is the root and has no facts. A case is the number of the node it follows from, its new fact, and, where that
 node speaks of other workers, their names there. Sets of workers are written as ranges. ``origin`` says where the
 recipe came from if it was traced; it is not part of what is proved. Of a coordinate-wise recipe the nodes are cells
-without order, see ``coordinates``.
+without order, see ``coordinates``; of the vectors near a centre see ``centre``.
 """
 
 from __future__ import annotations
@@ -17,15 +17,16 @@ import re
 from fractions import Fraction
 from typing import Any
 
-from kappaguard.rules.errors import InputError
-from kappaguard.rules.recipe.recipe import Pieces, Recipe
+from kappaguard.rules.base.errors import InputError
+from kappaguard.rules.recipe.recipe import NearVector, Pieces, Recipe
 from kappaguard.rules.recipe.text import from_data
-from kappaguard.verify.certified.rejected import Rejected, demand
 from kappaguard.verify.judge.cases import covered
+from kappaguard.verify.judge.centre import check_centre
 from kappaguard.verify.judge.coordinates import check_cells
 from kappaguard.verify.judge.inequalities import Proof
 from kappaguard.verify.judge.numbers import number
 from kappaguard.verify.judge.pieces import check_pieces
+from kappaguard.verify.judge.rejected import Rejected, demand
 from kappaguard.verify.judge.situation import SHAPES, Fact, Situation, renamed
 
 SCHEMA = "kappaguard-certificate/2"
@@ -37,6 +38,7 @@ NAMES = {
     "reach": "lws",
     "drift": "lws",
     "drifts": "lss",
+    "directed": "lss",
     "gap": "lwws",
     "taken": "lwo",
     "left": "lwo",
@@ -65,6 +67,8 @@ def check_tree(data: dict[str, Any]) -> tuple[Recipe, int, Fraction, int]:
         return recipe, f, upper, check_pieces(recipe, f, upper, data["nodes"])
     if recipe.coordinatewise:
         return recipe, f, upper, check_cells(recipe, f, upper, data["nodes"])
+    if isinstance(recipe.choice, NearVector):
+        return recipe, f, upper, check_centre(recipe, f, upper, data["nodes"])
     nodes = data["nodes"]
     demand(isinstance(nodes, list) and 0 < len(nodes) <= MOST_NODES, "nodes is not a list")
     facts = [_facts(node, recipe.n) for node in nodes]

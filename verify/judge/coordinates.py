@@ -15,7 +15,8 @@ change sign). Let the weights of the order statistics be non-negative.
 
 So m (F - mean) <= sum v_i h_i with v = m w_(f+i) - 1, or v = (m/k) (1 on the first k - q, - 1 on the last q, + 2 q w)
 - 1, of sum zero. The certificate gives p, non-increasing, of sum zero, with partial sums at least those of v: then
-sum v_i h_i <= sum p_i h_i <= |p| (m V)^(1/2), and upper = |p|^2 / m is proved.
+sum v_i h_i <= sum p_i h_i <= |p| (m V)^(1/2), and upper = |p|^2 / m is proved. Behind nnm the h_i are mixed values, and
+what follows from F <= sum (p_i + 1)/m h_i there is in ``mixed``.
 """
 
 from __future__ import annotations
@@ -25,21 +26,23 @@ from itertools import groupby, pairwise
 from typing import Any
 
 from kappaguard.rules.recipe.recipe import NearCentre, OrderStatistics, Recipe
-from kappaguard.verify.certified.rejected import demand
+from kappaguard.verify.judge.mixed import factor_behind_nnm
 from kappaguard.verify.judge.numbers import number
+from kappaguard.verify.judge.rejected import demand
 
 
 def check_cells(recipe: Recipe, f: int, upper: Fraction, cells: Any) -> int:
     """Reject unless the runs prove the bound on every cell; how many cells there are."""
     choice = recipe.choice
-    demand(isinstance(choice, OrderStatistics | NearCentre) and not recipe.mixing, "not a coordinate-wise recipe")
-    weights = choice.weights  # type: ignore[union-attr]
-    demand(all(weight >= 0 for weight in weights), "a weight is negative")
-    demand(not any(weights[:f]) and not any(weights[len(weights) - f :]), "an outer place has weight")
+    demand(isinstance(choice, OrderStatistics | NearCentre), "not a coordinate-wise recipe")
+    mixed = bool(recipe.mixing)
+    demand(not mixed or recipe.mixing == (recipe.n - f,), "mixing that is not one layer of nnm")
+    demand_inner(choice.weights, f)  # type: ignore[union-attr]
     demand(not isinstance(choice, NearCentre) or choice.count <= recipe.n - f, "more values are near than are honest")
     most = min(f, choice.count) if isinstance(choice, NearCentre) else 0
     needed = {(upwards, q) for upwards in (True, False) for q in range(most + 1)}
     demand(isinstance(cells, list) and len(cells) == len(needed), f"{len(needed)} cells are needed")
+    lists = []
     for cell in cells:
         demand(isinstance(cell, dict) and set(cell) == {"upwards", "q", "runs"}, "a cell has upwards, q and runs")
         upwards, q = cell["upwards"], cell["q"]
@@ -47,12 +50,30 @@ def check_cells(recipe: Recipe, f: int, upper: Fraction, cells: Any) -> int:
             type(upwards) is bool and type(q) is int and (upwards, q) in needed, "not a cell, or one that came before"
         )
         needed.remove((upwards, q))
-        check_runs(_bound(recipe, f, upwards, q), upper, cell["runs"])
+        bound = honest_weights(recipe, f, upwards, q)
+        if mixed:
+            lists.append(_covering(bound, cell["runs"]))
+        else:
+            check_runs(bound, upper, cell["runs"])
+    demand(not mixed or factor_behind_nnm(recipe.n, f, lists) <= upper, "what the lists prove behind nnm exceeds upper")
     return len(cells)
+
+
+def demand_inner(weights: tuple[Fraction, ...], f: int) -> None:
+    """Reject weights that are negative, or that an outer place has."""
+    demand(all(weight >= 0 for weight in weights), "a weight is negative")
+    demand(not any(weights[:f]) and not any(weights[len(weights) - f :]), "an outer place has weight")
 
 
 def check_runs(weights: list[Fraction], upper: Fraction, runs: Any) -> None:
     """Reject unless p, given as runs, proves that sum v_i h_i is small for the weights v and all h_1 >= ... >= h_m."""
+    given = _covering(weights, runs)
+    size = sum(count * value * value for count, value in given)
+    demand(size <= upper * len(weights), "|p|^2 exceeds upper times m")
+
+
+def _covering(weights: list[Fraction], runs: Any) -> list[tuple[int, Fraction]]:
+    """p as numbers; ``Rejected`` unless sum v_i h_i <= sum p_i h_i for all h_1 >= ... >= h_m."""
     m = len(weights)
     demand(isinstance(runs, list), "runs is not a list")
     given: list[tuple[int, Fraction]] = []
@@ -68,7 +89,7 @@ def check_runs(weights: list[Fraction], upper: Fraction, runs: Any) -> None:
     mine, least = _partial_sums(given), _partial_sums(bound)
     covers = all(_at(mine, place) >= _at(least, place) for place in (*mine, *least))
     demand(covers, "a partial sum of p is below that of the weights")
-    demand(sum(count * value * value for count, value in given) <= upper * m, "|p|^2 exceeds upper times m")
+    return given
 
 
 def _partial_sums(runs: list[tuple[int, Fraction]]) -> dict[int, Fraction]:
@@ -89,7 +110,7 @@ def _at(sums: dict[int, Fraction], place: int) -> Fraction:
     return sums[before] + (sums[after] - sums[before]) * Fraction(place - before, after - before)
 
 
-def _bound(recipe: Recipe, f: int, upwards: bool, q: int) -> list[Fraction]:
+def honest_weights(recipe: Recipe, f: int, upwards: bool, q: int = 0) -> list[Fraction]:
     """v: the weights of h_1 >= ... >= h_m in the bound on m (F - mean)."""
     n, m = recipe.n, recipe.n - f
     choice = recipe.choice

@@ -19,7 +19,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from kappaguard.verify.exact_numbers import is_semidefinite
+from kappaguard.verify.judge.exact_numbers import is_semidefinite
 
 Atom = tuple[int, int]
 """A kind and a worker; or a kind and -1 - o, for the same weight on every worker of role o."""

@@ -6,6 +6,8 @@ Every name stands for a form that is not negative in any state of the node; the 
     ("reach", l, i, T)       sum over T of d(i, j) - k ||y_i - v_i||^2
     ("drift", l, i, T)       4 min(k, n - k) sum over T of d(i, j) - k^2 ||y_i - mean_T||^2
     ("drifts", l, K, M)      4 (n - k) sum of d over pairs of M that touch K - k^2 sum over K of ||y_i - mean_M||^2
+    ("directed", l, K, M)    4 g (g + s) (2 g + s) sum of d over pairs of M - k^3 ((2 g + s) s ||z - mean_M||^2
+                             + 2 (g + s) sum over K of ||y_i - z||^2), s = |K|, g = n - k, z the mean of y over K
     ("gap", l, i, j, M)      4 (n - k + 1)^2 sum of d over pairs of M - k^3 ||y_i - y_j||^2
     ("taken", r, i, T)       t - score or score - t of a worker who leaves the pool in round r
     ("left", r, i, T)        the same of one who stays
@@ -22,8 +24,8 @@ from itertools import combinations
 from typing import Any
 
 from kappaguard.rules.recipe.recipe import MeanDistance, NearestSum, PivotDistance, Subset
-from kappaguard.verify.certified.rejected import demand
 from kappaguard.verify.judge.forms import Form, Vector
+from kappaguard.verify.judge.rejected import demand
 from kappaguard.verify.judge.situation import Situation
 
 ONE = Fraction(1)
@@ -136,6 +138,17 @@ class Proof:
                 centre = self.mean(layer, members)
                 for i in some:
                     self.form.add_square(-weight * k * k, _minus(self.vector(layer + 1, i), centre))
+            case ("directed", layer, some, members):
+                k = self._mixing(layer, members)
+                demand(bool(some) and some <= members, "the rows are not of the set")
+                gap, size = situation.n - k, len(some)
+                self._spread(weight * 4 * gap * (gap + size) * (2 * gap + size), layer, members)
+                middle = self.mean(layer + 1, some)
+                bias = _minus(middle, self.mean(layer, members))
+                self.form.add_square(-weight * k**3 * (2 * gap + size) * size, bias)
+                for i in some:
+                    off = _minus(self.vector(layer + 1, i), middle)
+                    self.form.add_square(-weight * k**3 * 2 * (gap + size), off)
             case ("gap", layer, i, j, members):
                 k = self._mixing(layer, members)
                 demand(k < situation.n and {i, j} <= members and i != j, "no such pair of rows")

@@ -6,7 +6,7 @@ import re
 from fractions import Fraction
 from typing import Any
 
-from kappaguard.verify.certified.rejected import demand
+from kappaguard.verify.judge.rejected import demand
 
 _NUMBER = re.compile(r"-?\d{1,2000}(/\d{1,2000})?", re.ASCII)
 

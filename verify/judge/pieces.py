@@ -20,9 +20,9 @@ from fractions import Fraction
 from typing import Any
 
 from kappaguard.rules.recipe.recipe import Fork, Nowhere, OrderStatistics, Pieces, Recipe
-from kappaguard.verify.certified.rejected import demand
 from kappaguard.verify.judge.coordinates import check_runs
 from kappaguard.verify.judge.numbers import number
+from kappaguard.verify.judge.rejected import demand
 
 Way = tuple[tuple[Fork, bool], ...]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kappaguard.rules.recipe.recipe import NearestSum, PivotDistance, Recipe, Round, Rounds, Subset
-from kappaguard.verify.certified.rejected import demand
+from kappaguard.verify.judge.rejected import demand
 
 Fact = tuple[Any, ...]
 SHAPES = {

@@ -6,10 +6,10 @@ from typing import Any
 
 from kappaguard.reports.dossier.plan import Plan, each_row
 from kappaguard.reports.dossier.sections.health import BEYOND
-from kappaguard.rules.errors import InputError
-from kappaguard.verify.health import zero_variance
-from kappaguard.verify.precision import equal_honest
-from kappaguard.verify.verdict import number
+from kappaguard.rules.base.errors import InputError
+from kappaguard.verify.guard.health import zero_variance
+from kappaguard.verify.guard.verdict import number
+from kappaguard.verify.judge.precision import equal_honest
 
 
 def compute(plan: Plan) -> dict[str, Any]:

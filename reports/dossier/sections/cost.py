@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from kappaguard.reports.dossier.plan import Plan
-from kappaguard.rules.errors import InputError
-from kappaguard.verify.subject import Subject, subject
+from kappaguard.rules.base.errors import InputError
+from kappaguard.verify.judge.subject import Subject, subject_of
 
 SIZES_N = (8, 16, 32, 64, 128)
 SIZES_D = (100, 1_000, 10_000, 100_000)
@@ -40,7 +40,7 @@ def _times(sizes: list[tuple[int, int, int]], plan: Plan) -> list[dict[str, Any]
     rows: list[dict[str, Any]] = []
     for n, f, d in sizes:
         try:
-            taken = _seconds(subject(plan.rule, n, f), d)
+            taken = _seconds(subject_of(plan.rule, n, f), d)
         except InputError:
             continue
         rows.append({"n": n, "f": f, "d": d, "seconds": taken})

@@ -6,8 +6,8 @@ import math
 from typing import Any
 
 from kappaguard.reports.dossier.plan import Plan, bound, each_row
-from kappaguard.rules.errors import InputError
-from kappaguard.verify.coefficients import OURS
+from kappaguard.rules.base.errors import InputError
+from kappaguard.verify.theory.coefficients import OURS
 
 SHARES = (0.1, 0.2, 0.3, 0.4)
 

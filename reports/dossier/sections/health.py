@@ -6,8 +6,8 @@ from fractions import Fraction
 from typing import Any
 
 from kappaguard.reports.dossier.plan import Plan
-from kappaguard.verify.health import CHECKS, examine
-from kappaguard.verify.verdict import number
+from kappaguard.verify.guard.health import CHECKS, examine
+from kappaguard.verify.guard.verdict import number
 
 BEYOND = Fraction(10**6)
 """No coefficient that anybody claims is as large as this."""

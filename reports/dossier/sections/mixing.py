@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from kappaguard.reports.dossier.plan import Plan, bound, each_row
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.errors import InputError
 
 STEPS = ("", "nnm+", "bucketing(s=2)+")
 

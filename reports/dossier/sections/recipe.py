@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from kappaguard.reports.dossier.plan import Plan
-from kappaguard.rules.base import Rule
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.errors import InputError
+from kappaguard.rules.base.rule import Rule
 from kappaguard.rules.names import rule as rule_named
 from kappaguard.rules.recipe.text import describe
 from kappaguard.rules.recipe.trace.refusal import Untraceable
-from kappaguard.search.result import KappaResult
-from kappaguard.verify.exact import exact
-from kappaguard.verify.traced import exact_of, said, trace_here
-from kappaguard.verify.verdict import number
+from kappaguard.verify.guard.verdict import number
+from kappaguard.verify.judge.exact import exact
+from kappaguard.verify.judge.result import KappaResult
+from kappaguard.verify.judge.traced import exact_of, said, trace_here
 
 NODES = 300
 """Of the tree of decisions at one f."""

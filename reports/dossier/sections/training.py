@@ -31,7 +31,7 @@ def compute(plan: Plan) -> dict[str, Any]:
         row: dict[str, Any] = {"attack": attack}
         for name, rule in (("rule", plan.rule), ("beside", BESIDE)):
             result = _run(usual.with_values({"attack": attack, "rule": rule}))
-            row[name] = {"status": result.status, "accuracy": result.accuracy, "kappa_hat": result.largest_kappa_hat}
+            row[name] = {"status": result.status, "accuracy": result.accuracy, "ratio": result.largest_ratio}
         rows.append(row)
     return {"rows": rows, "beside": BESIDE, "steps": steps, "dataset": usual.dataset, "model": usual.model}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import inspect
 import os
 import sys
 import time
@@ -14,23 +15,26 @@ from typing import Any
 
 import numpy as np
 
-from kappaguard.rules.adapters.adapted import Adapted, Guarded
-from kappaguard.rules.adapters.callables import Call
-from kappaguard.rules.adapters.forking import end_copy
-from kappaguard.rules.adapters.parameters import one_line
-from kappaguard.rules.adapters.pipeline import Chain
-from kappaguard.rules.adapters.seeding import seeded
-from kappaguard.rules.base import PreAggregation
-from kappaguard.rules.errors import RuleFault
+from kappaguard.rules.base.errors import RuleFault
+from kappaguard.rules.base.rule import PreAggregation
+from kappaguard.rules.foreign.adapted import Adapted, Guarded
+from kappaguard.rules.foreign.callables import PlainCall
+from kappaguard.rules.foreign.forks import end_copy
+from kappaguard.rules.foreign.parameters import one_line
+from kappaguard.rules.foreign.pipeline import Stages
+from kappaguard.rules.foreign.seeding import seeded
 from kappaguard.rules.recipe.recipe import Recipe
 from kappaguard.rules.recipe.trace.compare import Comparison, compared
 from kappaguard.rules.recipe.trace.functions import squared_distances
 from kappaguard.rules.recipe.trace.match import traced, traced_in
-from kappaguard.rules.recipe.trace.refusal import Untraceable
+from kappaguard.rules.recipe.trace.refusal import MOST_CHARACTERS, Untraceable, place_of
 from kappaguard.rules.recipe.trace.rewriting import modules_of
 
+HEADS = ("def ", "class ", "async def ")
+"""With what a definition begins, behind its decorators."""
 LONG = 0.03
 """Seconds of a call."""
+RAISES = "symbols in place of numbers end in"
 
 
 @dataclass(frozen=True)
@@ -58,14 +62,49 @@ def trace(adapted: Adapted, n: int, *, brief: bool = False) -> TracedCode:
     The comparison has few inputs if ``brief``, or if one call takes long; how many is in the result.
     """
     targets = targets_of(adapted.run, n)
+    try:
+        return _traced_and_compared(adapted, targets, n, brief)
+    except Untraceable as refused:
+        if refused.place:
+            raise
+        raise Untraceable(refused.why, refused.hint, *_definition(targets)) from None
+
+
+def _traced_and_compared(adapted: Adapted, targets: list[Any], n: int, brief: bool) -> TracedCode:
     call = _Guarded(adapted)
     dimension = None
     try:
-        recipe = traced(call, targets, n)
+        recipe = _traced(adapted, call, targets, n)
     except Untraceable as refused:
         recipe, dimension = _on_a_line(call, targets, n, refused), 1
     comparison = compared(recipe, adapted, dimension, brief=brief or _takes_long(adapted, n))
     return TracedCode(recipe, adapted.name, digest(targets), comparison, dimension)
+
+
+def _traced(adapted: Adapted, call: _Guarded, targets: list[Any], n: int) -> Recipe:
+    """What the code does; where symbols in an array make it raise, it may want its vectors in another form."""
+    try:
+        return traced(call, targets, n)
+    except Untraceable as refused:
+        run = adapted.run
+        if not refused.why.startswith(RAISES) or not isinstance(run, PlainCall) or run.is_settled:
+            raise
+        with contextlib.suppress(RuleFault):
+            adapted(np.random.default_rng(n).standard_normal((n, 2)))
+        if run.style == run.given:
+            raise
+        return traced(call, targets, n)
+
+
+def _definition(targets: list[Any]) -> tuple[str, str]:
+    """Where the rule is defined: for what no single line of it can be blamed."""
+    for target in targets:
+        for each in (inspect.unwrap(target), type(target)):
+            with contextlib.suppress(OSError, TypeError):
+                file, (lines, number) = inspect.getsourcefile(each), inspect.getsourcelines(each)
+                named = next((place for place, line in enumerate(lines) if line.lstrip().startswith(HEADS)), 0)
+                return f"{Path(file or '').name}:{max(number, 1) + named}", lines[named].strip()[:MOST_CHARACTERS]
+    return "", ""
 
 
 def _takes_long(adapted: Adapted, n: int) -> bool:
@@ -103,18 +142,18 @@ class _Guarded:
                     if isinstance(behind, Untraceable):
                         raise behind from None
                     behind = behind.__cause__ or behind.__context__
-                raise Untraceable(f"on symbols in place of numbers it raises {one_line(error)}") from error
+                raise Untraceable(f"{RAISES} {one_line(error)}", "", *place_of(error)) from error
             finally:
                 end_copy(process)
 
 
 def _staged(guarded: Guarded, x: Any) -> Any:
     """Stage after stage of a pipeline; nnm as it is defined."""
-    if isinstance(guarded.run, Chain):
+    if isinstance(guarded.run, Stages):
         for stage in guarded.run.stages:
             x = _staged(stage, x)
         return x
-    made = guarded.run.make(len(x)) if isinstance(guarded.run, Call) else None
+    made = guarded.run.make(len(x)) if isinstance(guarded.run, PlainCall) else None
     if isinstance(made, PreAggregation):
         mixing = made.mixing(len(x))
         if mixing is None:

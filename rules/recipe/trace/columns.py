@@ -215,7 +215,13 @@ class SortedEvaluation:
         if name in self.places:
             return {(self.places[name],): Fraction(1)}
         if name not in self.known:
-            self.known[name] = self._atom(self.reader.symbols.atoms[name])
+            try:
+                self.known[name] = self._atom(self.reader.symbols.atoms[name])
+            except Untraceable as refused:
+                place = self.reader.symbols.places.get(name)
+                if refused.place or place is None:
+                    raise
+                raise Untraceable(refused.why, refused.hint, *place) from None
         return self.known[name]
 
     def _atom(self, description: Atom) -> Polynomial:

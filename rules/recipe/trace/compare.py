@@ -2,7 +2,8 @@
 
 Multiples of 1/1024: their differences, squares and sums are exact in floats, so that code and recipe see the same
 order. The code gets another seed for every input. Where scores are equal, a selection may break the tie either way:
-there the output must be that of the recipe for some small change of the input, or for a subset that is as tight.
+there the output must be that of the recipe with its ties broken in another way, or for some small change of the input,
+or for a subset that is as tight.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kappaguard.rules.adapters.adapted import Adapted
-from kappaguard.rules.adapters.kept import reseeded
-from kappaguard.rules.errors import RuleFault
+from kappaguard.rules.base.errors import RuleFault
+from kappaguard.rules.foreign.adapted import Adapted
+from kappaguard.rules.foreign.single_object import reseeded
 from kappaguard.rules.recipe.recipe import Recipe, Subset
 from kappaguard.rules.recipe.rule import RecipeRule
 from kappaguard.rules.recipe.trace.refusal import Untraceable
+from kappaguard.rules.recipe.trace.ties import explained_by_ties
 
 Floats = NDArray[np.float64]
 SEED = 20231
@@ -62,7 +64,8 @@ def compared(
         inputs += 1
         if _close(theirs, mine(x), x):
             continue
-        if _as_tight(recipe, theirs, x) or _explained(mine, theirs, x):
+        room = CLOSE * (1.0 + float(np.max(np.abs(x))))
+        if explained_by_ties(recipe, theirs, x, room) or _as_tight(recipe, theirs, x) or _explained(mine, theirs, x):
             ties += 1
             continue
         raise Untraceable(

@@ -39,6 +39,10 @@ SQUARED = ("root", "holds")
 """Atoms whose square is something shorter."""
 
 
+PLACED = ("root", "holds", "quotient")
+"""Atoms whose line in the code is remembered: they may be what no recipe can follow."""
+
+
 class Symbols:
     """The atoms and interned expressions of one trace."""
 
@@ -49,6 +53,7 @@ class Symbols:
         self.expressions: list[Expression] = []
         self.work = 0
         self.notes: dict[str, tuple[str, str]] = {}
+        self.places: dict[int, tuple[str, str]] = {}
 
     def note(self, what: str) -> None:
         """Remember where the code first did something that few recipes can follow."""
@@ -67,6 +72,8 @@ class Symbols:
         if found is None:
             found = self.number[description] = len(self.atoms)
             self.atoms.append(description)
+            if description[0] in PLACED:
+                self.places[found] = place_in_code()
         return found
 
     def key(self, expression: Expression) -> int:

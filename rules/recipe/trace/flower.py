@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from kappaguard.rules.adapters.flower import FitCall, Reply, TrainCall, quiet, weighted
+from kappaguard.rules.foreign.flower import FitCall, Reply, TrainCall, quiet, weighted
 from kappaguard.rules.recipe.trace.array import Ranked
 from kappaguard.rules.recipe.trace.merging import standing
 

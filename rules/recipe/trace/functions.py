@@ -256,8 +256,10 @@ def _var(
 
 
 @summary(np.std)
-def _std(*args: Any, **options: Any) -> Any:
-    return np.sqrt(_var(*args, **options))
+def _std(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: int = 0, keepdims: Any = False, **_: Any
+) -> Any:
+    return np.sqrt(_var(a, axis, ddof=ddof, keepdims=keepdims))
 
 
 @summary(np.any)

@@ -91,6 +91,14 @@ class Helper:
         refuse("the place of a value in a list depends on the input", "use argmin, or sorted with a key")
 
     @staticmethod
+    def sort(container: Any, *args: Any, **options: Any) -> Any:
+        """``container.sort()``: of a list of symbols in place, else the container's own."""
+        if type(container) is not list or args:
+            return container.sort(*args, **options)
+        container[:] = _sorted(container, **options)
+        return None
+
+    @staticmethod
     def replaced(function: Any) -> Any:
         """Our version of a function that has one; any other as it is."""
         try:
@@ -185,6 +193,16 @@ def _members(expression: Expression, end: str) -> tuple[int, ...]:
 GROWN: dict[int, tuple[str, tuple[int, ...]]] = {}
 
 
+def _leading(scores: list[Any]) -> tuple[list[Any], bool]:
+    """What decides the order, and whether it is the first of tuples: (score, index), where indices break ties."""
+    pairs = all(isinstance(each, tuple) and len(each) > 1 and isinstance(each[0], Expression) for each in scores)
+    if not pairs or not all(isinstance(each[1], int | str) for each in scores):
+        return scores, False
+    if len({each[1] for each in scores}) < len(scores):
+        refuse("tuples are ordered by more than their first two parts", "put the place behind the score")
+    return [each[0] for each in scores], True
+
+
 def _extreme(last: bool) -> Callable[..., Any]:
     builtin = max if last else min
 
@@ -196,10 +214,11 @@ def _extreme(last: bool) -> Callable[..., Any]:
         symbols = symbols_in(scores)
         if symbols is None:
             return builtin(values) if key is None else values[scores.index(builtin(scores))]
+        scores, pairs = _leading(scores)
         members, rooted = family(scores, symbols)
         finite = sum(member >= 0 for member in members)
         rank = len(members) - 1 if last else 0
-        if key is None:
+        if key is None and not pairs:
             return least(members, rank, rooted, symbols)
         if last and finite < len(members):
             refuse("the greatest of infinite values")
@@ -214,9 +233,10 @@ def _sorted(values: Any, *, key: Any = None, reverse: bool = False) -> Any:
     symbols = symbols_in(scores)
     if symbols is None:
         return sorted(values, key=key, reverse=reverse)
+    scores, pairs = _leading(scores)
     members, rooted = family(scores, symbols)
     ranks = range(len(values))[::-1] if reverse else range(len(values))
-    if key is None:
+    if key is None and not pairs:
         return [least(members, rank, rooted, symbols) for rank in ranks]
     return [standing(Ranked(symbols, members, rank, range(len(values))), values) for rank in ranks]
 

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.errors import InputError
 
 TRACED_FILES: set[str] = set()
 """The files of the rule that is being traced."""
@@ -37,14 +37,28 @@ def refuse(why: str, hint: str = "") -> NoReturn:
     raise found
 
 
+def place_of(error: BaseException) -> tuple[str, str]:
+    """File and line of the code that is being traced where an exception came by last."""
+    place = "", ""
+    step = error.__traceback__
+    while step is not None:
+        if step.tb_frame.f_code.co_filename in TRACED_FILES:
+            place = _written(step.tb_frame.f_code.co_filename, step.tb_lineno)
+        step = step.tb_next
+    return place
+
+
+def _written(file: str, number: int) -> tuple[str, str]:
+    return f"{Path(file).name}:{number}", linecache.getline(file, number).strip()[:MOST_CHARACTERS]
+
+
 def place_in_code() -> tuple[str, str]:
     """File and line of the innermost frame in the code that is being traced; nothing if there is none."""
     frame = sys._getframe(1)
     while frame is not None:
         file = frame.f_code.co_filename
         if file in TRACED_FILES:
-            text = linecache.getline(file, frame.f_lineno).strip()
-            return f"{Path(file).name}:{frame.f_lineno}", text[:MOST_CHARACTERS]
+            return _written(file, frame.f_lineno)
         if frame.f_back is None:
             break
         frame = frame.f_back

@@ -6,7 +6,7 @@ Nothing in them changes for plain values. For symbols
     u if c else v        likewise;   ``not``, ``and``, ``or`` combine conditions
     min, max, sorted     leave names of ranks behind;   int, float, bool leave symbols as they are
     np.array, np.zeros   make arrays that can hold symbols; NumPy's and SciPy's functions take lists of symbols, too
-    a_list[place]        whatever stands at that place of the list
+    a_list[place]        whatever stands at that place of the list;   a_list.sort() leaves names of ranks in it
 
 Code objects are exchanged while a trace runs, and put back.
 """
@@ -99,6 +99,11 @@ class _Rewrite(ast.NodeTransformer):
         self.generic_visit(node)
         if isinstance(node.func, ast.Attribute) and node.func.attr == "index" and self.inside and not node.keywords:
             return self._call(node, "index", node.func.value, *node.args)
+        match node.func:
+            case ast.Attribute(value=value, attr="sort") if self.inside and not _is_numpy(value):
+                found = self._call(node, "sort", value, *node.args)
+                found.keywords = node.keywords
+                return found
         if isinstance(node.func, ast.Name | ast.Attribute) and self.inside:
             return ast.copy_location(
                 ast.Call(self._call(node.func, "replaced", node.func), node.args, node.keywords), node

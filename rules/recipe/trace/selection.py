@@ -85,12 +85,24 @@ def _one_selection(reader: Reader, members: Members, ranks: dict[int, list[Vecto
     except Unmatched:
         require(set(ranks) == {0} or set(ranks) == {size - 1})
         return _subset(reader, members, vectors, 0 in ranks)
-    score, sign = score_of(reader, members, pool)
+    try:
+        score, sign = score_of(reader, members, pool)
+    except Unmatched:
+        return _around_centre(reader, members, pool, set(ranks))
     least = _end(set(ranks), size, sign)
     last = Round(score, count, greatest=not least)
     if isinstance(score, MeanDistance) and (count == size - 1 or (pool.rounds and count < size)):
         last = Round(score, size - count, greatest=least, keep=False)
     return Recipe(reader.n, Rounds((*pool.rounds, last)), pool.mixing)
+
+
+def _around_centre(reader: Reader, members: Members, pool: VectorPool, ranks: set[int]) -> Recipe:
+    """The nearest of all inputs to a centre by coordinates."""
+    from kappaguard.rules.recipe.trace.centres import near_vector
+
+    require(len(pool.workers) == reader.n and not pool.mixing and ranks == set(range(len(ranks))))
+    scores = [reader.expression(member) for member in members]
+    return Recipe(reader.n, near_vector(reader, scores, pool.vectors, len(ranks)))
 
 
 def _end(ranks: set[int], size: int, sign: int) -> bool:

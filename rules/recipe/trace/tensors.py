@@ -229,7 +229,7 @@ method("index_select")(
 )
 method("gather")(lambda a, dim, index: _summary(np.take_along_axis)(a, index, axis=dim))
 method("narrow")(lambda a, dim, start, length: a[(*[slice(None)] * (dim % a.ndim), slice(start, start + length))])
-method("cdist")(lambda a, b, p=2.0, **_: cdist(a, b) if p == 2 else refuse(f"distances of order {p}"))
+method("cdist")(lambda a, b, p=2.0, compute_mode=None: cdist(a, b) if p == 2 else refuse(f"distances of order {p}"))
 method("quantile")(lambda a, q, dim=None, **_: _summary(np.quantile)(a, float(q), dim))
 method("argmin")(lambda a, dim=None, keepdim=False: _summary(np.argmin)(a, dim, keepdims=keepdim))
 method("argmax")(lambda a, dim=None, keepdim=False: _summary(np.argmax)(a, dim, keepdims=keepdim))

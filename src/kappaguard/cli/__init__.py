@@ -14,6 +14,7 @@ from typing import Annotated, cast
 import typer
 
 from kappaguard import __version__
+from kappaguard.cli.atlas import atlas
 from kappaguard.cli.check import check
 from kappaguard.cli.diff import diff
 from kappaguard.cli.estimate import estimate
@@ -39,7 +40,10 @@ TRAIN = ("torch", "sklearn", "pooch")
 # Where Click's errors live depends on the version of Typer; that a BadParameter is one of them does not.
 _ClickError = cast(type[Exception], typer.BadParameter.__mro__[2])
 
-app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+app = typer.Typer(
+    pretty_exceptions_enable=False, rich_markup_mode=None, context_settings={"help_option_names": ["-h", "--help"]}
+)
+app.command()(atlas)
 app.command()(check)
 app.command()(diff)
 app.command()(estimate)
@@ -93,7 +97,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _told(error: Exception, debug: bool) -> int:
     """Say in one line what is wrong, and whose fault it is by the exit code."""
-    from kappaguard.rules.errors import InputError, trace_of
+    from kappaguard.rules.base.errors import InputError, trace_of
 
     if debug:
         import traceback
@@ -117,7 +121,7 @@ MOST = 300
 
 def _fault(error: Exception) -> str | None:
     """What is wrong with the request; None for an error that is ours and not the user's."""
-    from kappaguard.rules.errors import InputError
+    from kappaguard.rules.base.errors import InputError
 
     if isinstance(error, _ClickError):
         return str(getattr(error, "format_message", error.__str__)())
@@ -133,6 +137,6 @@ def _fault(error: Exception) -> str | None:
 
 
 def _complain(message: str) -> None:
-    from kappaguard.rules.text import printable
+    from kappaguard.rules.base.text import printable
 
     typer.echo(f"kappaguard: {printable(' '.join(message.split()))}", err=True)

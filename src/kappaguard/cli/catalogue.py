@@ -8,11 +8,11 @@ from dataclasses import MISSING, Field, dataclass, fields
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from kappaguard.rules.base import PreAggregation, Rule
+    from kappaguard.rules.base.rule import PreAggregation, Rule
 
 
 @dataclass(frozen=True)
-class Entry:
+class RuleEntry:
     """One rule or pre-aggregation: its definition in one line and, for a rule, the coefficient that is claimed."""
 
     name: str
@@ -23,16 +23,16 @@ class Entry:
     definition: str
 
 
-def entries() -> Iterator[Entry]:
+def entries() -> Iterator[RuleEntry]:
     """Rules first, then pre-aggregations, each in the order in which they are registered."""
     from kappaguard.rules.names import PRE_AGGREGATIONS, RULES
 
     for name, rule in RULES.items():
         claimed = rule.coefficient
         expression, source = (claimed.expression, claimed.source) if claimed is not None else (None, None)
-        yield Entry(name, "rule", _parameters(rule), expression, source, _definition(rule))
+        yield RuleEntry(name, "rule", _parameters(rule), expression, source, _definition(rule))
     for name, pre in PRE_AGGREGATIONS.items():
-        yield Entry(name, "pre", _parameters(pre), None, None, _definition(pre))
+        yield RuleEntry(name, "pre", _parameters(pre), None, None, _definition(pre))
 
 
 def _parameters(kind: type[Rule] | type[PreAggregation]) -> tuple[str, ...]:

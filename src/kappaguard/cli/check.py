@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,8 +12,8 @@ import typer
 from kappaguard import __version__
 
 if TYPE_CHECKING:
-    from kappaguard.verify.guard import Order
-    from kappaguard.verify.verdict import Verdict
+    from kappaguard.verify.guard.check import Job
+    from kappaguard.verify.guard.verdict import Verdict
 
 REFUTED = 1
 UNFINISHED = 2
@@ -29,6 +31,9 @@ def check(
     claim: Annotated[
         str | None, typer.Option("--claim", metavar="EXPR", help="Arithmetic in n and f; default: the paper's.")
     ] = None,
+    requires: Annotated[
+        str | None, typer.Option("--requires", metavar="CONDITION", help="The domain of the claim: 'n >= 4*f+3'.")
+    ] = None,
     evaluations: Annotated[
         int | None, typer.Option("--evaluations", metavar="K", help="Inputs that a search tries; default: 20000.")
     ] = None,
@@ -38,52 +43,70 @@ def check(
     ] = None,
     rotates: Annotated[bool, typer.Option("--rotates", help="Ask for rotation equivariance as well.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit code 1 for every finding.")] = False,
+    suppress: Annotated[
+        list[str] | None,
+        typer.Option("--suppress", metavar="CHECK=REASON", help="Findings that are expected; several times."),
+    ] = None,
     timeout: Annotated[
         float | None, typer.Option("--timeout", metavar="SECONDS", help="For one check; default: 120.")
     ] = None,
     memory: Annotated[int | None, typer.Option("--memory", metavar="MIB", help="For one check.")] = None,
-    jobs: Annotated[int | None, typer.Option("--jobs", help="Checks at a time; default: one per core.")] = None,
+    jobs: Annotated[int | None, typer.Option("--jobs", "-j", help="Checks at a time; default: one per core.")] = None,
     witnesses: Annotated[
         Path | None, typer.Option("--witnesses", metavar="DIR", help="Default: .kappaguard/witnesses")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     junit: Annotated[Path | None, typer.Option("--junit", metavar="FILE", help="Write a JUnit file.")] = None,
     sarif: Annotated[Path | None, typer.Option("--sarif", metavar="FILE", help="Write a SARIF file.")] = None,
+    badge: Annotated[
+        Path | None, typer.Option("--badge", metavar="FILE", help="Write a badge: FILE.svg, or FILE.json for shields.")
+    ] = None,
 ) -> int:
     """Check claims on kappa*: exit code 0 if they hold, 1 if one is refuted, 2 if the request or the rule's interface
     is wrong or a check was not finished, 3 if kappaguard failed. A RULE that is not ours is code, and is run.
     """
     from kappaguard.cli.output import show_trace
-    from kappaguard.rules.errors import InputError
-    from kappaguard.verify.guard import carry_out_all
-    from kappaguard.verify.verdict import Verdict
+    from kappaguard.rules.base.errors import InputError
+    from kappaguard.verify.guard.check import run_jobs
+    from kappaguard.verify.guard.claimed import require_domain
+    from kappaguard.verify.guard.suppression import suppression
+    from kappaguard.verify.guard.verdict import Verdict
 
-    if rule is None and (rotates or any(value is not None for value in (n, f, claim, tolerance))):
-        raise InputError("-n, -f, --claim, --tolerance and --rotates belong to a RULE: name one, or use pyproject.toml")
+    if rule is None and (rotates or any(value is not None for value in (n, f, claim, requires, tolerance))):
+        raise InputError(
+            "-n, -f, --claim, --requires, --tolerance and --rotates belong to a RULE: name one, or use pyproject.toml"
+        )
     if rule is not None and (n is None or f is None):
         raise InputError("a RULE needs -n and -f, as in: kappaguard check krum -n 17 -f 4")
-    orders, listed = _orders(rule, n, f, claim, tolerance, evaluations, seed, rotates)
-    orders = [_limited(order, timeout, memory, witnesses, strict) for order in orders]
+    if rule is not None:
+        assert n is not None
+        assert f is not None
+        require_domain(requires, n, f)
+    checks, listed = _checks(rule, n, f, claim, tolerance, evaluations, seed, rotates)
+    expected = suppression(dict(_reason(each) for each in suppress or ()))
+    checks = [_limited(job, timeout, memory, witnesses, strict, expected) for job in checks]
     try:
-        outcomes = carry_out_all(orders, jobs or listed or cores())
+        outcomes = run_jobs(checks, jobs or listed or cores())
     except KeyboardInterrupt:
         typer.echo("kappaguard: interrupted, nothing was decided", err=True)
         return INTERRUPTED
     verdicts = [outcome for outcome in outcomes if isinstance(outcome, Verdict)]
     traces = [outcome.trace for outcome in outcomes if isinstance(outcome, InputError) and outcome.trace]
     errors = [
-        str(outcome) if str(order.inquiry.rule) in str(outcome) else f"{str(order.inquiry.rule)[:MOST_NAME]}: {outcome}"
-        for order, outcome in zip(orders, outcomes, strict=True)
+        str(outcome)
+        if str(job.claim_check.rule) in str(outcome)
+        else f"{str(job.claim_check.rule)[:MOST_NAME]}: {outcome}"
+        for job, outcome in zip(checks, outcomes, strict=True)
         if isinstance(outcome, InputError)
     ]
-    _write(verdicts, errors, junit, sarif)
+    _write(verdicts, errors, junit, sarif, badge)
     for trace in traces:
         show_trace(trace)
     _print(verdicts, errors, as_json, rule is not None)
     return _status(verdicts, errors)
 
 
-def _orders(
+def _checks(
     rule: str | None,
     n: int | None,
     f: int | None,
@@ -92,40 +115,60 @@ def _orders(
     evaluations: int | None,
     seed: int | None,
     rotates: bool,
-) -> tuple[list[Order], int | None]:
+) -> tuple[list[Job], int | None]:
     """What is to be done, and at how many at a time if the configuration says so."""
+    import os
+
     from kappaguard.cli.options import relative_error
-    from kappaguard.rules.checks import require_count
-    from kappaguard.verify.configuration import find, read
-    from kappaguard.verify.guard import Order
-    from kappaguard.verify.inquiry import EVALUATIONS, Inquiry
+    from kappaguard.rules.base.checks import require_count
+    from kappaguard.rules.foreign.importing import PYTHONPATH
+    from kappaguard.verify.guard.check import Job
+    from kappaguard.verify.guard.claim_check import EVALUATIONS, ClaimCheck
+    from kappaguard.verify.guard.configuration import find, read
 
     if evaluations is not None:
         require_count(evaluations, 1, "--evaluations")
     if rule is None:
         configuration = read(find(Path.cwd()), evaluations, seed)
-        return list(configuration.orders), configuration.jobs
+        if configuration.pythonpath:
+            # processes of rules inherit it
+            os.environ[PYTHONPATH] = os.pathsep.join(str(Path.cwd() / each) for each in configuration.pythonpath)
+        return list(configuration.checks), configuration.jobs
     assert n is not None
     assert f is not None
     allowed = relative_error(tolerance)
     tried = EVALUATIONS if evaluations is None else evaluations
-    return [Order(Inquiry(rule, n, f, claim, tried, seed or 0, allowed, rotates))], 1
+    return [Job(ClaimCheck(rule, n, f, claim, tried, seed or 0, allowed, rotates))], 1
 
 
-def _limited(order: Order, timeout: float | None, memory: int | None, witnesses: Path | None, strict: bool) -> Order:
+def _reason(text: str) -> tuple[str, str]:
+    """A check and the reason why it is suppressed."""
+    name, _, reason = text.partition("=")
+    return name.strip(), reason.strip()
+
+
+def _limited(
+    job: Job,
+    timeout: float | None,
+    memory: int | None,
+    witnesses: Path | None,
+    strict: bool,
+    expected: tuple[tuple[str, str], ...],
+) -> Job:
     from dataclasses import replace
 
-    from kappaguard.rules.checks import require_seconds
-    from kappaguard.verify.sandbox.run import Limits, mebibytes
+    from kappaguard.rules.base.checks import require_seconds
+    from kappaguard.verify.process.run import Limits, mebibytes
 
     if timeout is not None:
         require_seconds(timeout, "--timeout")
     limits = Limits(
-        order.limits.seconds if timeout is None else timeout,
-        order.limits.memory if memory is None else mebibytes(memory, "--memory"),
+        job.limits.seconds if timeout is None else timeout,
+        job.limits.memory if memory is None else mebibytes(memory, "--memory"),
     )
-    folder = order.witnesses if witnesses is None else witnesses
-    return replace(order, limits=limits, witnesses=folder, strict=order.strict or strict)
+    folder = job.witnesses if witnesses is None else witnesses
+    suppress = tuple(dict(job.suppress + expected).items())
+    return replace(job, limits=limits, witnesses=folder, strict=job.strict or strict, suppress=suppress)
 
 
 def cores() -> int:
@@ -135,13 +178,18 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _write(verdicts: list[Verdict], errors: list[str], junit: Path | None, sarif: Path | None) -> None:
+def _write(
+    verdicts: list[Verdict], errors: list[str], junit: Path | None, sarif: Path | None, badge: Path | None
+) -> None:
+    from kappaguard.reports.guard.badge import badge as as_badge
     from kappaguard.reports.guard.junit import junit as as_junit
     from kappaguard.reports.guard.sarif import sarif as as_sarif
-    from kappaguard.rules.errors import InputError
-    from kappaguard.rules.files import write
+    from kappaguard.rules.base.errors import InputError
+    from kappaguard.rules.base.files import write
 
-    for path, make in ((junit, as_junit), (sarif, as_sarif)):
+    as_told = partial(as_badge, shields=badge is not None and badge.suffix == ".json")
+    files: list[tuple[Path | None, Callable[..., str]]] = [(junit, as_junit), (sarif, as_sarif), (badge, as_told)]
+    for path, make in files:
         if path is not None:
             try:
                 write(path, make(verdicts, errors))
@@ -155,10 +203,10 @@ def _print(verdicts: list[Verdict], errors: list[str], as_json: bool, single: bo
 
     from kappaguard.cli.output import print_table
     from kappaguard.reports.guard.entries import entry
+    from kappaguard.reports.guard.explanation import explain
     from kappaguard.reports.guard.table import HEADINGS, row, warnings
     from kappaguard.reports.guard.workflow import commands, in_workflow
-    from kappaguard.rules.text import printable
-    from kappaguard.verify.shown import explain
+    from kappaguard.rules.base.text import printable
 
     if as_json:
         if verdicts or not single:
@@ -169,7 +217,9 @@ def _print(verdicts: list[Verdict], errors: list[str], as_json: bool, single: bo
         for line in () if single else warnings(verdicts):
             typer.echo(line)
         for verdict in verdicts:
-            if not verdict.holds or (single and (verdict.findings or verdict.verdict == "open")):
+            if not verdict.holds or (
+                single and (verdict.findings or verdict.suppressed or verdict.called or verdict.verdict == "open")
+            ):
                 typer.echo(f"\n{explain(verdict)}")
             if verdict.path is not None:
                 typer.echo(f"witness: {verdict.path}")
@@ -188,7 +238,7 @@ def _print(verdicts: list[Verdict], errors: list[str], as_json: bool, single: bo
 
 
 def _status(verdicts: list[Verdict], errors: list[str]) -> int:
-    from kappaguard.rules.text import printable
+    from kappaguard.rules.base.text import printable
 
     unfinished = [verdict for verdict in verdicts if verdict.verdict == "unfinished"]
     for verdict in unfinished:

@@ -11,7 +11,7 @@ import typer
 from kappaguard import __version__
 
 if TYPE_CHECKING:
-    from kappaguard.verify.diff import Difference
+    from kappaguard.verify.guard.diff import Difference
 
 DIFFERENT = 1
 
@@ -26,9 +26,9 @@ def diff(
     """Are two rules the same function? Exit code 0 if no input tells them apart, 1 if one does. A RULE that is not ours
     is code, and is run.
     """
-    from kappaguard.rules.checks import require_count
-    from kappaguard.rules.errors import InputError
-    from kappaguard.verify.diff import diff as compare
+    from kappaguard.rules.base.checks import require_count
+    from kappaguard.rules.base.errors import InputError
+    from kappaguard.verify.guard.diff import diff as compare
 
     require_count(n, 2, "diff: n")
     require_count(f, 0, "diff: f")
@@ -69,7 +69,7 @@ def _numbers(row: Any) -> str:
 def _json(found: Difference, left: str, right: str, n: int, f: int) -> str:
     import json
 
-    from kappaguard.verify.verdict import number
+    from kappaguard.verify.guard.verdict import number
 
     def listed(values: Any) -> Any:
         return (

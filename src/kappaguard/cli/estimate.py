@@ -52,7 +52,9 @@ def estimate(
     worst_case: Annotated[
         bool, typer.Option("--worst-case/--no-worst-case", help="Put kappa* beside what happens.")
     ] = True,
-    jobs: Annotated[int | None, typer.Option("--jobs", help="Processes, if there is no cluster; default: 1.")] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", help="Processes, if there is no cluster; default: 1.")
+    ] = None,
     engine: Annotated[str, typer.Option("--engine", help="local, dask or ray.")] = "local",
     address: Annotated[str | None, typer.Option("--address", help="Of the cluster's scheduler.")] = None,
     store: Annotated[
@@ -78,7 +80,7 @@ def estimate(
     from contextlib import redirect_stdout
 
     from kappaguard.cli.progress import counting
-    from kappaguard.rules.files import write
+    from kappaguard.rules.base.files import write
     from kappaguard.training.sources.names import source_named
     from kappaguard.verify.estimate.part import NOBODY, Question
     from kappaguard.verify.estimate.results import as_results
@@ -132,7 +134,7 @@ def estimate(
 
 
 def _require_sizes(n: int, f: int, seed: int) -> None:
-    from kappaguard.rules.checks import require_count, require_minority
+    from kappaguard.rules.base.checks import require_count, require_minority
 
     require_count(n, 2, "n")
     require_count(f, 1, "f")
@@ -150,7 +152,7 @@ def _jobs(engine: str, jobs: int | None, address: str | None) -> int:
 
 def _list(text: str) -> tuple[int, ...]:
     """``0-12`` or ``0,2,5-7`` as numbers."""
-    from kappaguard.rules.errors import InputError
+    from kappaguard.rules.base.errors import InputError
 
     found: list[int] = []
     for part in text.split(","):

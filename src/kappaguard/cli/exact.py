@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from kappaguard.search.result import KappaResult
+    from kappaguard.verify.judge.result import KappaResult
 
 
 def exact(
@@ -20,6 +20,13 @@ def exact(
     nodes: Annotated[
         int | None, typer.Option("--nodes", help="Nodes of the tree of decisions; more may shrink a bracket.", min=1)
     ] = None,
+    actual: Annotated[
+        int | None,
+        typer.Option("--actual", help="How many are Byzantine, if not as many as the rule is built for.", min=0),
+    ] = None,
+    timeout: Annotated[
+        float | None, typer.Option("--timeout", metavar="SECONDS", help="For a trace of code; default: 120.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     out: Annotated[Path, typer.Option("--out", help="Where witness and certificate are written.")] = Path(
         ".kappaguard/exact"
@@ -27,22 +34,23 @@ def exact(
 ) -> None:
     """The worst case of a rule: a lower bound with a witness, an upper bound with a certificate."""
     from kappaguard.cli.progress import bracketing
-    from kappaguard.verify.exact import exact as judge
-    from kappaguard.verify.subject import require_few
+    from kappaguard.verify.judge.exact import exact as judge
+    from kappaguard.verify.judge.subject import require_few
 
     require_few(n)
     with bracketing() as progress:
-        result = judge(rule, n, f, progress=progress, nodes=nodes)
+        result = judge(rule, n, f, progress=progress, nodes=nodes, actual=actual, timeout=timeout)
     paths = _save(result, out)
     typer.echo(_json(result, paths) if as_json else _text(result, paths))
 
 
 def _save(result: KappaResult, folder: Path) -> dict[str, Path | None]:
+    import hashlib
     import json
     import re
 
-    from kappaguard.rules.errors import InputError
-    from kappaguard.rules.files import write
+    from kappaguard.rules.base.errors import InputError
+    from kappaguard.rules.base.files import write
 
     paths: dict[str, Path | None] = {"witness": None, "certificate": None}
     try:
@@ -50,8 +58,12 @@ def _save(result: KappaResult, folder: Path) -> dict[str, Path | None]:
         if result.witness is not None:
             paths["witness"] = result.witness.save(folder)
         if result.certificate is not None:
-            certified = re.sub(r"[^a-z0-9]+", "-", json.loads(result.certificate)["rule"].lower()).strip("-")[:40]
-            name = f"{certified.strip('-')}-n{result.n}-f{result.f}.certificate.json"
+            whole = json.loads(result.certificate)["rule"]
+            certified = re.sub(r"[^a-z0-9]+", "-", whole.lower()).strip("-")
+            if len(certified) > 40:
+                # recipes begin alike
+                certified = f"{certified[:40].strip('-')}-{hashlib.sha256(whole.encode()).hexdigest()[:10]}"
+            name = f"{certified}-n{result.n}-f{result.f}.certificate.json"
             paths["certificate"] = folder / name
             write(folder / name, result.certificate + "\n")
     except OSError as error:

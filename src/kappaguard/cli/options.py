@@ -12,7 +12,7 @@ def relative_error(tolerance: float | None) -> Fraction | None:
     """``--tolerance`` as a fraction; InputError unless it is at least 0 and less than 1."""
     from fractions import Fraction
 
-    from kappaguard.rules.errors import InputError
+    from kappaguard.rules.base.errors import InputError
 
     if tolerance is None:
         return None

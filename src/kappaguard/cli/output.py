@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
     from pathlib import Path
 
-    from kappaguard.search.result import KappaResult
+    from kappaguard.verify.judge.result import KappaResult
 
 WIDTH_OF_A_PIPE = 200
 
@@ -36,7 +36,7 @@ def show_trace(trace: str) -> None:
     """The traceback of the user's own code, on standard error, its control characters made visible."""
     import typer
 
-    from kappaguard.rules.text import printable
+    from kappaguard.rules.base.text import printable
 
     for line in trace.rstrip().splitlines():
         typer.echo(printable(line), err=True)
@@ -58,7 +58,7 @@ def as_json(result: KappaResult, witness: Path | None, **more: Any) -> str:
     import json
 
     from kappaguard import __version__
-    from kappaguard.verify.verdict import number
+    from kappaguard.verify.guard.verdict import number
 
     common = {
         "rule": result.rule,

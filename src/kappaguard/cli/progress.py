@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kappaguard.verify.lower import Progress
+    from kappaguard.search.run import Progress
 
 Report = Callable[[int, int], None]
 """Told how many of how many are done."""

@@ -13,12 +13,15 @@ def recipe(
     ],
     n: Annotated[int, typer.Option("-n", help="The number of vectors.", show_default=False)],
     f: Annotated[int, typer.Option("-f", help="The number of Byzantine ones.", show_default=False)],
+    timeout: Annotated[
+        float | None, typer.Option("--timeout", metavar="SECONDS", help="For a trace of code; default: 120.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the recipe as JSON.")] = False,
 ) -> None:
     """What a rule forms, compares, selects and returns: all that exact kappa* needs to know about it."""
-    from kappaguard.rules.base import Rule
-    from kappaguard.rules.checks import require_count
-    from kappaguard.rules.errors import InputError
+    from kappaguard.rules.base.checks import require_count
+    from kappaguard.rules.base.errors import InputError
+    from kappaguard.rules.base.rule import Rule
     from kappaguard.rules.names import is_code
     from kappaguard.rules.names import rule as rule_named
     from kappaguard.rules.recipe.text import describe, to_json
@@ -26,7 +29,7 @@ def recipe(
     require_count(n, 1, "recipe: n")
     require_count(f, 0, "recipe: f")
     if is_code(rule):
-        typer.echo(_traced(rule, n, f, as_json))
+        typer.echo(_traced(rule, n, f, as_json, timeout))
         return
     built = rule_named(rule, f=f)
     found = built.recipe(n) if isinstance(built, Rule) else None
@@ -35,13 +38,13 @@ def recipe(
     typer.echo(to_json(found) if as_json else "\n".join(describe(found)))
 
 
-def _traced(rule: str, n: int, f: int, as_json: bool) -> str:
+def _traced(rule: str, n: int, f: int, as_json: bool, timeout: float | None) -> str:
     """The recipe that is traced from code, in a process of its own."""
     from kappaguard.rules.recipe.naming import builtin
     from kappaguard.rules.recipe.text import describe, to_json
-    from kappaguard.verify.sandbox.tracing import traced
+    from kappaguard.verify.process.tracing import limits_of, traced
 
-    found = traced(rule, n, f)
+    found = traced(rule, n, f, limits_of(timeout))
     if as_json:
         return to_json(found.recipe)
     known = builtin(found.recipe, f)

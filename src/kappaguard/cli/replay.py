@@ -13,7 +13,7 @@ from kappaguard import __version__
 
 if TYPE_CHECKING:
     from kappaguard.rules.witness import Bound, Witness
-    from kappaguard.verify.replay import Replay
+    from kappaguard.verify.judge.replay import Replay
 
 DIFFERS = 1
 TIMEOUT = 30.0
@@ -39,7 +39,7 @@ def replay(
     """Re-evaluate a witness (or check a certificate) in exact arithmetic: exit code 0 if it holds, 1 if not. Only rules
     of our own are run, unless --run-code says otherwise.
     """
-    from kappaguard.rules.checks import require_seconds
+    from kappaguard.rules.base.checks import require_seconds
     from kappaguard.rules.witness import load
 
     require_seconds(timeout, "--timeout")
@@ -60,13 +60,13 @@ def _judged(witness: Witness, timeout: float, run_code: bool) -> Replay:
     from kappaguard.rules.names import is_code
 
     if not is_code(witness.rule):
-        from kappaguard.verify.replay import replay
+        from kappaguard.verify.judge.replay import replay
 
         return replay(witness)
-    from kappaguard.rules.adapters.spec import parse, split_pipeline
-    from kappaguard.rules.errors import InputError
-    from kappaguard.rules.text import printable
-    from kappaguard.verify.sandbox.run import Limits, replay_apart
+    from kappaguard.rules.base.errors import InputError
+    from kappaguard.rules.base.text import printable
+    from kappaguard.rules.foreign.spec import parse, split_pipeline
+    from kappaguard.verify.process.run import Limits, replay_apart
 
     named = [parse(stage) for stage in split_pipeline(witness.rule) if ":" in stage]
     code = ", ".join(f"{printable(each.where)} (to call {printable(each.attribute)})" for each in named)
@@ -93,11 +93,11 @@ def _run(path: Path, as_json: bool) -> int:
     """A whole run that crosses a bound: losses, messages and a rule, gone through again in exact arithmetic."""
     import json
 
-    from kappaguard.rules.errors import InputError
-    from kappaguard.rules.strict import parse, read
-    from kappaguard.verify.exact import exact
-    from kappaguard.verify.performance.run import from_json, replay
-    from kappaguard.verify.verdict import number
+    from kappaguard.rules.base.errors import InputError
+    from kappaguard.rules.base.untrusted import parse, read
+    from kappaguard.verify.guard.verdict import number
+    from kappaguard.verify.judge.exact import exact
+    from kappaguard.verify.theory.performance.run import from_json, replay
 
     text = read(path, "run")
     try:
@@ -132,7 +132,7 @@ def _instance(path: Path, as_json: bool) -> int:
     """Data that refute a statement which is not about one ratio: both sides again, in exact arithmetic."""
     import json
 
-    from kappaguard.verify.claims.instance import evaluate
+    from kappaguard.verify.theory.instance import evaluate
 
     claim, sides = evaluate(path)
     summary = {
@@ -158,10 +158,10 @@ def _check(path: Path, as_json: bool) -> int:
     import json
     import time
 
-    from kappaguard.rules.errors import InputError
-    from kappaguard.verify.certified.rejected import Rejected
-    from kappaguard.verify.checker import check
-    from kappaguard.verify.verdict import number
+    from kappaguard.rules.base.errors import InputError
+    from kappaguard.verify.guard.verdict import number
+    from kappaguard.verify.judge.checker import check
+    from kappaguard.verify.judge.rejected import Rejected
 
     start = time.perf_counter()
     try:
@@ -202,7 +202,7 @@ def _check(path: Path, as_json: bool) -> int:
 def _json(result: Replay, path: Path) -> str:
     import json
 
-    from kappaguard.verify.verdict import number
+    from kappaguard.verify.guard.verdict import number
 
     seen = result.witness
     return json.dumps(
@@ -230,7 +230,7 @@ def _json(result: Replay, path: Path) -> str:
 
 
 def _text(result: Replay) -> str:
-    from kappaguard.rules.text import printable
+    from kappaguard.rules.base.text import printable
 
     seen = result.witness
     lines = {

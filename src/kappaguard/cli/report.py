@@ -42,7 +42,7 @@ def report(
     from kappaguard.reports.results import read
     from kappaguard.reports.training import with_training
     from kappaguard.reports.write import copy_files, require_ours, write_report
-    from kappaguard.rules.errors import InputError
+    from kappaguard.rules.base.errors import InputError
 
     if results is None:
         if not runs or baseline or rates or estimates or trained:
@@ -67,8 +67,8 @@ def report(
 def _runs_alone(runs: list[Path], out: Path) -> None:
     from kappaguard.reports.runs import runs_page
     from kappaguard.reports.write import require_ours
-    from kappaguard.rules.errors import InputError
-    from kappaguard.rules.files import write
+    from kappaguard.rules.base.errors import InputError
+    from kappaguard.rules.base.files import write
 
     text = runs_page(runs)
     try:

@@ -10,7 +10,7 @@ import typer
 if TYPE_CHECKING:
     from kappaguard.training.reproduce.catalogue import Experiment
     from kappaguard.training.reproduce.experiments import Cell
-    from kappaguard.training.reproduce.ledger import Ledger
+    from kappaguard.training.reproduce.ledger import CellStore
 
 STORE = "cells.sqlite"
 
@@ -30,7 +30,7 @@ def reproduce(
         int | None, typer.Option("--steps", help="Fewer steps than the paper.", show_default=False)
     ] = None,
     engine: Annotated[str, typer.Option("--engine", help="local, dask or ray.")] = "local",
-    jobs: Annotated[int, typer.Option("--jobs", help="Processes of the local engine.")] = 1,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Processes of the local engine.")] = 1,
     address: Annotated[str | None, typer.Option("--address", help="Of a cluster.", show_default=False)] = None,
     rules: Annotated[list[str] | None, typer.Option("--rule", help="Only this one; may be repeated.")] = None,
     attacks: Annotated[list[str] | None, typer.Option("--attack", help="Only this one; may be repeated.")] = None,
@@ -47,14 +47,14 @@ def reproduce(
     from kappaguard.cli import theorems
     from kappaguard.cli.output import print_table
     from kappaguard.cli.witnesses import worst_inputs
-    from kappaguard.rules.checks import require_count, shown
-    from kappaguard.rules.errors import InputError
-    from kappaguard.rules.files import write
+    from kappaguard.reports.experiments.table import HEADINGS, made_by, markdown, table
+    from kappaguard.rules.base.checks import require_count, shown
+    from kappaguard.rules.base.errors import InputError
+    from kappaguard.rules.base.files import write
     from kappaguard.search.engines import ENGINES
     from kappaguard.training.reproduce.catalogue import MARGIN
     from kappaguard.training.reproduce.experiments import OTHERS, SEEDS, cells_of, experiment_named, name_of
-    from kappaguard.training.reproduce.ledger import Ledger
-    from kappaguard.training.reproduce.table import HEADINGS, made_by, markdown, table
+    from kappaguard.training.reproduce.ledger import CellStore
 
     require_count(seeds, 1, "seeds")
     if seeds > SEEDS:
@@ -63,7 +63,7 @@ def reproduce(
         raise InputError(f"no engine is called {engine!r}; there are {', '.join(ENGINES)}")
 
     def finish(cells: list[Cell]) -> dict[str, dict[str, Any]]:
-        return _finish(cells, Ledger(out / STORE), engine, jobs, address)
+        return _finish(cells, CellStore(out / STORE), engine, jobs, address)
 
     if what in OTHERS:
         ignored: dict[str, Any] = {"--attack": attacks, "--evaluate-every": evaluate_every, "--data-dir": data_dir}
@@ -83,7 +83,7 @@ def reproduce(
     cells = theorems.with_kappa(cells_of(what, seeds, rules, attacks, device=device, **changes))
     done = finish(cells)
     finished = [(cell, done[cell.key]) for cell in cells]
-    ledger = Ledger(out / STORE)
+    ledger = CellStore(out / STORE)
     experiment = experiment_named(what)
     name = name_of(what, cells)
     paths = [out / f"{name}.md"]
@@ -107,7 +107,7 @@ def reproduce(
 
 
 def _finish(
-    cells: list[Cell], ledger: Ledger, engine: str, jobs: int, address: str | None
+    cells: list[Cell], ledger: CellStore, engine: str, jobs: int, address: str | None
 ) -> dict[str, dict[str, Any]]:
     """What came out of every cell, by its key, with a bar while it lasts; interrupted, it can go on another time."""
     from kappaguard.cli.progress import nested
@@ -126,12 +126,12 @@ def _finish(
 
 
 def _figure(
-    finished: list[tuple[Cell, dict[str, Any]]], ledger: Ledger, path: Path, experiment: Experiment
+    finished: list[tuple[Cell, dict[str, Any]]], ledger: CellStore, path: Path, experiment: Experiment
 ) -> list[Path]:
     """The picture of an experiment, and every point of it."""
-    from kappaguard.rules.files import write
+    from kappaguard.reports.experiments.figure import picture
+    from kappaguard.rules.base.files import write
     from kappaguard.training.reproduce.curves import as_csv, curves
-    from kappaguard.training.reproduce.figure import picture
 
     drawn = curves([(cell, ledger.rows(cell)) for cell, _ in finished], experiment.quantity)
     paths = [path.with_name(f"{path.name}.svg"), path.with_name(f"{path.name}.csv")]

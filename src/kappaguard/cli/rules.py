@@ -36,3 +36,4 @@ def rules(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON o
             for entry in entries()
         ],
     )
+    typer.echo("kappaguard atlas puts them beside each other: kappa*, breakdown, error without attack and cost.")

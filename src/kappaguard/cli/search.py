@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from kappaguard.search.result import KappaResult
+    from kappaguard.verify.judge.result import KappaResult
 
 
 def search(
@@ -36,8 +36,8 @@ def search(
     """A lower bound on kappa* with a witness: the input with the largest ratio found."""
     from kappaguard.cli.options import relative_error
     from kappaguard.cli.progress import searching
-    from kappaguard.verify.lower import BUDGET
-    from kappaguard.verify.lower import search as find
+    from kappaguard.search.run import BUDGET
+    from kappaguard.verify.judge.search import search as find
 
     # what the rule prints is not ours to put into the output
     allowed = relative_error(tolerance)
@@ -53,7 +53,7 @@ def search(
 
 def _json(result: KappaResult, path: Path | None) -> str:
     from kappaguard.cli.output import as_json
-    from kappaguard.verify.verdict import number
+    from kappaguard.verify.guard.verdict import number
 
     stats = result.stats
     return as_json(
@@ -76,7 +76,7 @@ def _json(result: KappaResult, path: Path | None) -> str:
 
 def _text(result: KappaResult, path: Path | None, *, fixed: bool) -> str:
     from kappaguard.cli.output import outward
-    from kappaguard.search.result import grown_until
+    from kappaguard.verify.judge.result import grown_until
 
     stats = result.stats
     lines = {

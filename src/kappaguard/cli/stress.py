@@ -21,7 +21,7 @@ def stress(
         float | None, typer.Option("--tolerance", help="The relative error of a rule that iterates.")
     ] = None,
     timeout: Annotated[float, typer.Option("--timeout", metavar="SECONDS", help="For one section.")] = 300.0,
-    jobs: Annotated[int | None, typer.Option("--jobs", help="Sections at a time; default: one per core.")] = None,
+    jobs: Annotated[int | None, typer.Option("--jobs", "-j", help="Sections at a time; default: one per core.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> int:
     """Put a rule through everything: one folder with a page, the numbers and all witnesses."""
@@ -34,8 +34,8 @@ def stress(
     from kappaguard.reports.dossier.run import PAGE
     from kappaguard.reports.dossier.run import stress as carry_out
     from kappaguard.reports.dossier.verdict import verdict
-    from kappaguard.rules.checks import require_count
-    from kappaguard.rules.errors import InputError
+    from kappaguard.rules.base.checks import require_count
+    from kappaguard.rules.base.errors import InputError
 
     allowed = relative_error(tolerance)
     told = None if allowed is None else str(allowed)

@@ -26,7 +26,7 @@ def sweep(
     ),
     engine: Annotated[str, typer.Option("--engine", help="local, dask or ray.")] = "local",
     address: Annotated[str | None, typer.Option("--address", help="Of the cluster's scheduler.")] = None,
-    jobs: Annotated[int | None, typer.Option("--jobs", help="Processes, if there is no cluster.")] = None,
+    jobs: Annotated[int | None, typer.Option("--jobs", "-j", help="Processes, if there is no cluster.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON list.")] = False,
 ) -> None:
     """Search for the worst inputs of many rules at many (n, f). What is finished is kept; started again, it goes on."""
@@ -35,10 +35,10 @@ def sweep(
     from kappaguard.cli.options import relative_error
     from kappaguard.cli.output import print_table
     from kappaguard.cli.progress import counting
-    from kappaguard.rules.checks import require_count
-    from kappaguard.rules.errors import InputError
-    from kappaguard.verify.sweep import Cell
-    from kappaguard.verify.sweep import sweep as run
+    from kappaguard.rules.base.checks import require_count
+    from kappaguard.rules.base.errors import InputError
+    from kappaguard.verify.process.sweep import SearchTask
+    from kappaguard.verify.process.sweep import sweep as run
 
     require_count(seeds, 1, "the number of seeds")
     if jobs is not None:
@@ -48,9 +48,9 @@ def sweep(
     every_number: list[int | None] = [*evaluations] if evaluations else [None]
     allowed = relative_error(tolerance)
     cells = [
-        Cell(rule, n, f, seed, seconds, number, tolerance=None if allowed is None else str(allowed))
+        SearchTask(rule, n, f, seed, seconds, number, tolerance=None if allowed is None else str(allowed))
         for rule in rules
-        for n, f in map(_pair, at)
+        for n, f in map(pair, at)
         for seconds in every_budget
         for number in every_number
         for seed in range(seeds)
@@ -69,8 +69,8 @@ def sweep(
         print_table(("rule", "n", "f", "seed", "kappa* >=", "found by", "evaluations", "seconds"), map(_row, results))
 
 
-def _pair(text: str) -> tuple[int, int]:
-    from kappaguard.rules.errors import InputError
+def pair(text: str) -> tuple[int, int]:
+    from kappaguard.rules.base.errors import InputError
 
     parts = text.split(",")
     if len(parts) != 2 or not all(part.strip().isdecimal() for part in parts):

@@ -11,7 +11,7 @@ import typer
 
 if TYPE_CHECKING:
     from kappaguard.training.reproduce.experiments import Cell
-    from kappaguard.training.reproduce.ledger import Ledger
+    from kappaguard.training.reproduce.ledger import CellStore
     from kappaguard.training.theorems.margins import Margin
 
 Done = dict[str, dict[str, Any]]
@@ -32,7 +32,7 @@ def with_kappa(cells: list[Cell]) -> list[Cell]:
 
     @cache
     def proved(rule: str, n: int, f: int) -> float | None:
-        from kappaguard.verify.exact import exact
+        from kappaguard.verify.judge.exact import exact
 
         upper = exact(rule, n, f).upper
         return None if upper is None else math.nextafter(float(upper), math.inf)
@@ -50,11 +50,11 @@ def with_kappa(cells: list[Cell]) -> list[Cell]:
 
 
 def margins(
-    finished: list[tuple[Cell, dict[str, Any]]], ledger: Ledger, out: Path
+    finished: list[tuple[Cell, dict[str, Any]]], ledger: CellStore, out: Path
 ) -> tuple[list[str], list[list[str]], list[str]]:
     """A table of both sides; a run that crosses the bound as stated is kept in a folder of its own, and told of."""
     from kappaguard.cli.train import slug
-    from kappaguard.rules.errors import InputError
+    from kappaguard.rules.base.errors import InputError
     from kappaguard.training.theorems.crossing import keep
     from kappaguard.training.theorems.margins import HEADINGS, line, margin
 
@@ -85,17 +85,17 @@ def _crossing(found: Margin) -> str:
 def regimes(steps: int, finish: Finish, out: Path) -> None:
     """Each term of Theorem 2's bound in a run where it is all that matters."""
     from kappaguard.cli.output import print_table
-    from kappaguard.rules.checks import require_count
-    from kappaguard.rules.files import write
+    from kappaguard.reports.experiments.table import markdown
+    from kappaguard.rules.base.checks import require_count
+    from kappaguard.rules.base.files import write
     from kappaguard.training.reproduce.experiments import SUMMARY, Cell
-    from kappaguard.training.reproduce.table import markdown
     from kappaguard.training.theorems.regimes import HEADINGS, regime, regime_runs
-    from kappaguard.training.theorems.summary import Summary
+    from kappaguard.training.theorems.summary import RateSummary
 
     require_count(steps, 1, "steps")
     cells = {name: Cell("theorem2-regimes", given, SUMMARY) for name, given in regime_runs(steps).items()}
     done = finish(list(cells.values()))
-    found = {name: Summary.from_json(done[cell.key]) for name, cell in cells.items()}
+    found = {name: RateSummary.from_json(done[cell.key]) for name, cell in cells.items()}
     rows = [regime(name, cell.configuration, found[name]).line() for name, cell in cells.items()]
     print_table(HEADINGS, rows)
     path = out / f"theorem2-regimes-steps{steps}.md"
@@ -107,7 +107,7 @@ def rates(steps: int | None, seeds: int, finish: Finish, out: Path) -> None:
     """The slopes of the convergence theorems and the floors, for the report."""
     from kappaguard.cli.output import print_table
     from kappaguard.reports import rates as stored
-    from kappaguard.rules.errors import InputError
+    from kappaguard.rules.base.errors import InputError
     from kappaguard.training.reproduce.rates import measured, rate_cells
 
     command = f"{stored.COMMAND}{f' --steps {steps}' if steps else ''} --seeds {seeds}"

@@ -97,7 +97,7 @@ def train(
         for key, value in locals().items()
         if key not in ("preset", "out", "resume", "replay", "run_code", "tensorboard", "as_json") and value is not None
     }
-    from kappaguard.rules.errors import InputError
+    from kappaguard.rules.base.errors import InputError
     from kappaguard.training.folder import Folder
 
     if clip is not None:
@@ -136,7 +136,7 @@ def train(
 
 def _require_board() -> None:
     """Before anything is run or written."""
-    from kappaguard.rules.errors import InputError
+    from kappaguard.rules.base.errors import InputError
     from kappaguard.training.board import writer
     from kappaguard.training.distributed.group import launched
 
@@ -164,7 +164,7 @@ def _done(path: Path, as_json: bool) -> bool:
 
 def _refuse_code(configuration: Configuration, run_code: bool) -> None:
     """A folder from a stranger runs no code, unless the user says so."""
-    from kappaguard.rules.errors import InputError
+    from kappaguard.rules.base.errors import InputError
 
     if ":" in configuration.rule and not run_code:
         raise InputError(
@@ -175,7 +175,7 @@ def _refuse_code(configuration: Configuration, run_code: bool) -> None:
 
 def _configured(preset: str, given: dict[str, Any]) -> Configuration:
     from kappaguard.training.configuration import preset as preset_named
-    from kappaguard.training.idle import refuse_idle
+    from kappaguard.training.unused_settings import refuse_idle
 
     configuration = preset_named(preset).with_values(given)
     refuse_idle(given, configuration)
@@ -189,7 +189,7 @@ def _tell(configuration: Configuration, folder: Any, result: Result, processes: 
 
 def _length(text: str) -> float | None:
     """What gradients are clipped to; ``none`` and 0 switch clipping off."""
-    from kappaguard.rules.errors import InputError
+    from kappaguard.rules.base.errors import InputError
 
     try:
         return None if text.lower() == "none" else float(text) or None
@@ -199,7 +199,7 @@ def _length(text: str) -> float | None:
 
 def _replay(path: Path) -> None:
     """Run again what crossed a bound; exit code 1 says that it did so again, as with any witness."""
-    from kappaguard.rules.errors import InputError
+    from kappaguard.rules.base.errors import InputError
     from kappaguard.training.theorems.crossing import replay
 
     found = replay(path)
@@ -248,8 +248,8 @@ def slug(configuration: Configuration) -> str:
 
 
 def _draw_split(problem: Problem, configuration: Configuration, folder: Any) -> None:
-    from kappaguard.rules.files import write
-    from kappaguard.training.data.picture import picture
+    from kappaguard.reports.experiments.split import picture
+    from kappaguard.rules.base.files import write
     from kappaguard.training.data.split import counts
     from kappaguard.training.learning import Learning
 
@@ -294,7 +294,7 @@ def _run(training: Any, configuration: Configuration, folder: Any, tensorboard: 
 
 def _json(configuration: Configuration, folder: Any, result: Result, processes: int) -> str:
     from kappaguard import __version__
-    from kappaguard.training.strict import dumps
+    from kappaguard.training.finite_json import dumps
 
     values = {"configuration": configuration.to_json(), "folder": str(folder.path), **result.to_json()}
     return dumps({**values, "processes": processes, "version": __version__}, indent=2)
@@ -317,7 +317,7 @@ def _text(configuration: Configuration, folder: Any, result: Result, processes: 
     if result.output_accuracy is not None:
         output += f", accuracy {percent(result.output_accuracy)}"
     lines["output"] = output
-    if result.largest_kappa_hat is not None:
-        lines["kappa-hat"] = f"at most {result.largest_kappa_hat:.4g} in the measured steps"
+    if result.largest_ratio is not None:
+        lines["ratio"] = f"at most {result.largest_ratio:.4g} in the measured steps"
     lines["folder"] = str(folder.path)
     return "\n".join(f"{key:<10} {value}" for key, value in lines.items())

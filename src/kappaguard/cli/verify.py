@@ -12,11 +12,11 @@ import typer
 from kappaguard.cli.progress import counting, nested
 
 if TYPE_CHECKING:
-    from kappaguard.verify.claims.claim import Claim, Effort
-    from kappaguard.verify.claims.run import Outcome
+    from kappaguard.verify.theory.claim import Claim, Effort
+    from kappaguard.verify.theory.run import CheckedClaim
 
 CHANGED = 1
-HEADINGS = ["claim", "statement", "verdict", "methods", "computed", "stated", "tightness"]
+HEADINGS = ["claim", "statement", "verdict", "rests on", "computed", "stated", "tightness"]
 
 
 def verify(
@@ -37,6 +37,9 @@ def verify(
         list[Path] | None,
         typer.Option("--estimate", metavar="FILE", help="What `kappaguard estimate --json` printed; several times."),
     ] = None,
+    paper: Annotated[
+        str | None, typer.Option("--paper", metavar="NAME", help="Only the claims of this pack: fixing-by-mixing.")
+    ] = None,
     only: Annotated[
         list[str] | None,
         typer.Option("--only", metavar="CLAIM", help="Only this claim, computed anew, no report; several times."),
@@ -46,20 +49,20 @@ def verify(
     from kappaguard.reports.results import read
     from kappaguard.reports.training import with_training
     from kappaguard.reports.write import require_ours
-    from kappaguard.rules.errors import InputError
-    from kappaguard.verify.claims.claim import Effort
-    from kappaguard.verify.claims.registry import claims
-    from kappaguard.verify.claims.run import run
+    from kappaguard.rules.base.errors import InputError
+    from kappaguard.verify.theory.claim import Effort
+    from kappaguard.verify.theory.registry import claims
+    from kappaguard.verify.theory.run import run
 
     if quick and full:
         raise InputError("--quick and --full exclude each other")
     before = None if baseline is None else read(baseline)
     effort = Effort.QUICK if quick else Effort.FULL if full else Effort.DEFAULT
-    every = claims()
+    every = claims(paper)
     if only:
         return _some(every, only, effort)
     shown = with_training({}, runs or (), rates, estimates or ())
-    outcomes: list[Outcome] = []
+    outcomes: list[CheckedClaim] = []
     try:
         require_ours(out)
         out.mkdir(parents=True, exist_ok=True)
@@ -86,8 +89,8 @@ def _some(every: Sequence[Claim], names: Sequence[str], effort: Effort) -> int:
     from difflib import get_close_matches
     from tempfile import TemporaryDirectory
 
-    from kappaguard.rules.errors import InputError
-    from kappaguard.verify.claims.run import run
+    from kappaguard.rules.base.errors import InputError
+    from kappaguard.verify.theory.run import run
 
     known = {claim.name: claim for claim in every}
     for name in names:
@@ -115,7 +118,7 @@ def _deaf() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _conclude(outcomes: Sequence[Outcome], last: str) -> int:
+def _conclude(outcomes: Sequence[CheckedClaim], last: str) -> int:
     from kappaguard.cli.output import print_table
 
     print_table(HEADINGS, [_row(outcome) for outcome in outcomes])
@@ -132,11 +135,10 @@ def _conclude(outcomes: Sequence[Outcome], last: str) -> int:
     return CHANGED if changed else 0
 
 
-def _row(outcome: Outcome) -> list[str]:
+def _row(outcome: CheckedClaim) -> list[str]:
     claim, finding = outcome.claim, outcome.finding
     numbers = (finding.computed, finding.stated, finding.tightness) if finding else (None, None, None)
-    methods = ", ".join(finding.methods) if finding else ""
-    return [claim.name, claim.statement, outcome.verdict, methods, *map(_shown, numbers)]
+    return [claim.name, claim.statement, outcome.verdict, claim.grounds(finding), *map(_shown, numbers)]
 
 
 def _shown(value: float | None) -> str:
@@ -144,12 +146,12 @@ def _shown(value: float | None) -> str:
 
 
 def _write(
-    outcomes: Sequence[Outcome], effort: Effort, complete: bool, folder: Path, shown: dict[str, Any], before: Any
+    outcomes: Sequence[CheckedClaim], effort: Effort, complete: bool, folder: Path, shown: dict[str, Any], before: Any
 ) -> Path:
     """The report; of an interrupted run only what is finished, without computing anything more."""
     from kappaguard.reports.collect import collect
     from kappaguard.reports.write import write_report
-    from kappaguard.verify.claims.run import results, write_witnesses
+    from kappaguard.verify.theory.run import results, write_witnesses
 
     write_witnesses(outcomes, folder)
     found = results(outcomes, effort, complete)

@@ -15,9 +15,9 @@ def worst_inputs(rules: list[str] | None, seeds: int, out: Path) -> None:
     from kappaguard.cli.output import print_table
     from kappaguard.cli.progress import counting
     from kappaguard.reports.trained import COMMAND, NAME, read_trained, save_trained, trained_tables
-    from kappaguard.rules.errors import InputError
+    from kappaguard.rules.base.errors import InputError
     from kappaguard.training.version import code_hash
-    from kappaguard.verify.trained import RATES_AT, RULES, SHARES, N, owned_slack, trained
+    from kappaguard.verify.theory.trained import RATES_AT, RULES, SHARES, N, owned_slack, trained
 
     command = COMMAND + "".join(f" --rule {rule}" for rule in rules or ()) + (f" --seeds {seeds}" if seeds > 1 else "")
     places = [(rule, f) for rule in rules or RULES for f in SHARES]

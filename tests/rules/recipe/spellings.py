@@ -5,6 +5,8 @@ from itertools import combinations
 import numpy as np
 from scipy.spatial.distance import cdist, pdist, squareform
 
+from kappaguard.rules.recipe.weights import equal, median
+
 
 def krum_broadcast(x, f):
     n = len(x)
@@ -232,3 +234,35 @@ COLUMNS = {
     winsorised_clip: "winsorised",
     winsorised_minimum: "winsorised",
 }
+
+
+def half_by_squares(x, f):
+    middle = np.median(x, axis=0)
+    near = np.argpartition(((x - middle) ** 2).sum(1), len(x) // 2)[: len(x) // 2 + 1]
+    return x[near].mean(0)
+
+
+def half_by_loops(x, f):
+    middle = np.sort(x, axis=0)[(len(x) - 1) // 2 : len(x) // 2 + 1].mean(0)
+    scores = [sum((v - middle) ** 2) for v in x]
+    order = sorted(range(len(x)), key=lambda i: scores[i])
+    return sum(x[i] for i in order[: len(x) // 2 + 1]) / (len(x) // 2 + 1)
+
+
+def around_trimmed_mean(x, f):
+    centre = np.sort(x, axis=0)[f : len(x) - f].mean(axis=0)
+    return x[np.argsort(np.linalg.norm(x - centre, axis=1))[: len(x) - f]].mean(axis=0)
+
+
+def nearest_to_median(x, f):
+    return x[np.argmin(((x - np.median(x, axis=0)) ** 2).sum(axis=1))]
+
+
+CENTRES = {
+    centre_of_half: lambda n, f: (median(n), n // 2 + 1),
+    half_by_squares: lambda n, f: (median(n), n // 2 + 1),
+    half_by_loops: lambda n, f: (median(n), n // 2 + 1),
+    around_trimmed_mean: lambda n, f: (equal(n, f, n - f), n - f),
+    nearest_to_median: lambda n, f: (median(n), 1),
+}
+"""With the centre's weights and how many are near."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from kappaguard.rules.errors import InputError
-from kappaguard.rules.names import RULES, parse
+from kappaguard.rules.base.errors import InputError
+from kappaguard.rules.names import RULES, parse, written
 from kappaguard.rules.recipe.evaluate import evaluate
 from kappaguard.rules.recipe.recipe import (
     MeanDistance,
@@ -168,10 +169,18 @@ def test_bad_json(text):
 
 def test_every_selection_rule_has_a_recipe():
     without = {name for name, rule in RULES.items() if _built(rule).recipe(11) is None}
-    assert without == {"average", "gm", "centered_clipping", "monna", "smea", "caf", "bulyan"}
+    no_selection = {"average", "gm", "centered_clipping", "monna", "smea", "caf", "bulyan"}
+    assert without == no_selection | {"medoid", "cge", "median_clipping", "dnc", "filterl2", "chebyshev"}
 
 
 def _built(rule):
     from dataclasses import fields
 
     return rule(**({"f": 2} if "f" in {field.name for field in fields(rule)} else {}))
+
+
+def test_a_damaged_file_is_named(tmp_path: Path) -> None:
+    damaged = tmp_path / "mine.json"
+    damaged.write_text('{"schema": "kappaguard-recipe/1", "n": 9')
+    with pytest.raises(InputError, match=r"mine\.json is no recipe: not JSON"):
+        written(str(damaged))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kappaguard.rules.adapters.resolve import resolve
+from kappaguard.rules.foreign.resolve import resolve
 from kappaguard.rules.names import parse
 from kappaguard.rules.recipe.trace.code import TracedCode, trace
 from kappaguard.rules.recipe.trace.refusal import Untraceable

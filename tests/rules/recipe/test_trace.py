@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kappaguard.rules.adapters.resolve import resolve
+from kappaguard.rules.foreign.resolve import resolve
 from kappaguard.rules.names import parse
 from kappaguard.rules.recipe.evaluate import evaluate
 from kappaguard.rules.recipe.naming import builtin
-from kappaguard.rules.recipe.recipe import NearCentre, Pieces
+from kappaguard.rules.recipe.recipe import NearVector, Pieces, Recipe
+from kappaguard.rules.recipe.rule import RecipeRule
 from kappaguard.rules.recipe.text import from_json, to_json
 from kappaguard.rules.recipe.trace.code import TracedCode, trace
 from kappaguard.rules.recipe.trace.expression import Expression, Symbols, of_key
@@ -49,11 +50,33 @@ def test_a_spelling_is_the_rule_that_it_spells(rule: Any, n: int, f: int) -> Non
     assert found.dimension is None
 
 
-def test_the_readme_example_is_followed_on_a_line_only() -> None:
-    found = traced(spellings.centre_of_half, 9, 2)
-    assert found.dimension == 1
-    assert isinstance(found.recipe.choice, NearCentre)
-    assert found.recipe.choice.count == 5
+@pytest.mark.parametrize(("n", "f"), [*SIZES, LARGE, (10, 3)])
+@pytest.mark.parametrize("rule", spellings.CENTRES, ids=lambda rule: rule.__name__)
+def test_vectors_near_a_centre_by_coordinates(rule: Any, n: int, f: int) -> None:
+    found = traced(rule, n, f)
+    middle, count = spellings.CENTRES[rule](n, f)
+    assert found.dimension is None
+    assert found.recipe == Recipe(n, NearVector(middle, count))
+    assert from_json(to_json(found.recipe)) == found.recipe
+
+
+def test_vectors_near_a_centre_on_all_small_inputs() -> None:
+    """The recipe, its fast path and naive code, which breaks ties by the order of the workers as the recipe does."""
+
+    def naive(x: Any) -> Any:
+        middle = np.median(x, axis=0)
+        squares = ((x - middle) ** 2).sum(axis=1)
+        return x[np.argsort(squares, kind="stable")[:3]].mean(axis=0)
+
+    recipe = traced(spellings.centre_of_half, 5, 1).recipe
+    quick = RecipeRule(recipe)
+    for values in product(range(3), repeat=5):
+        x = np.array([values, values[::-1]], dtype=float).T
+        exact = np.array([[Fraction(int(value)) for value in row] for row in x], dtype=object)
+        ours = evaluate(recipe, exact)
+        assert quick(exact).tolist() == ours.tolist()
+        assert quick(x).tolist() == pytest.approx([float(value) for value in ours], abs=1e-12)
+        assert naive(x).tolist() == pytest.approx([float(value) for value in ours], abs=1e-12)
 
 
 def test_a_mask_takes_all_that_are_equal() -> None:

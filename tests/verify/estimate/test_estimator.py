@@ -11,7 +11,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.errors import InputError
 from kappaguard.verify.estimate.estimator import Estimator, kappa_hat, kappa_hat_squared
 
 ratios = st.lists(st.floats(0, 1e9) | st.just(math.inf), min_size=1, max_size=60)

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 import kappaguard as kg
-from kappaguard.rules.errors import InputError
+from kappaguard.rules.base.errors import InputError
 from kappaguard.rules.ratio import ratio
 from kappaguard.rules.witness import fractions
 from kappaguard.verify.estimate.monitor import (
@@ -21,7 +21,7 @@ from kappaguard.verify.estimate.monitor import (
     _holds_for_every_set,
     beyond_rounding,
 )
-from kappaguard.verify.rounding import LOST, ratio_beyond_rounding, tolerance_for
+from kappaguard.verify.judge.rounding import LOST, ratio_beyond_rounding, tolerance_for
 
 pytestmark = pytest.mark.solver
 

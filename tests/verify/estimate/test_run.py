@@ -10,11 +10,11 @@ import pytest
 import torch
 
 import kappaguard as kg
+from kappaguard.rules.base.errors import InputError
 from kappaguard.rules.bucketing import Bucketing
-from kappaguard.rules.errors import InputError
 from kappaguard.search.attacks.names import attack_named
 from kappaguard.training.sources.names import source_named
-from kappaguard.training.sources.source import Round, Source
+from kappaguard.training.sources.source import Source, StreamRound
 from kappaguard.verify.estimate import part as parts
 from kappaguard.verify.estimate.part import Look, Part, Question, measure
 from kappaguard.verify.estimate.run import Engine, run
@@ -319,7 +319,7 @@ class Tensors(Source):
 
     def rounds(self, begin, end):
         for seen in self.plain.rounds(begin, end):
-            yield Round(torch.from_numpy(seen.vectors), seen.honest)
+            yield StreamRound(torch.from_numpy(seen.vectors), seen.honest)
 
 
 def test_tensors_say_what_arrays_say():
@@ -330,3 +330,10 @@ def test_tensors_say_what_arrays_say():
         assert tensors.ratios[key].sample == pytest.approx(each.sample, rel=1e-6, abs=1e-12), key
     for key, effect in arrays.effects.items():
         assert tensors.effects[key].total.sample == pytest.approx(effect.total.sample, rel=1e-6), key
+
+
+@pytest.mark.parametrize("stream", [np.zeros(3), [np.zeros(3)], [1.0, 2.0], np.zeros((2, 2, 2, 2))])
+def test_rounds_of_another_shape_are_refused_in_one_line(stream):
+    with pytest.raises(InputError, match=r"vectors of shape \(n, d\) are needed") as refused:
+        kg.estimate("krum", stream, f=1)
+    assert "\n" not in str(refused.value)

@@ -1,0 +1,1 @@
+"""The atlas: every rule that there is, beside each other."""

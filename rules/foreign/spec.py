@@ -1,0 +1,71 @@
+"""The grammar of names: ``where:attribute``, ``where:attribute(option=value)``, and ``+`` between stages."""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kappaguard.rules.base.errors import InputError
+from kappaguard.rules.base.files import is_file
+from kappaguard.rules.base.untrusted import short
+
+PATTERN = re.compile(r"(?P<where>.+):(?P<attribute>[^\W\d]\w*(?:\.[^\W\d]\w*)*)\s*(?P<options>\(.*\))?", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Spec:
+    """One stage by name: where to look, for what, and the options in parentheses."""
+
+    where: str
+    attribute: str
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+def parse(text: str) -> Spec:
+    """``text`` as a ``Spec``."""
+    match = PATTERN.fullmatch(text.strip())
+    if match is None:
+        raise InputError(
+            f"{text!r} is not the name of a rule: write package.module:attribute, path/to/file.py:attribute"
+            " or a peer's such as byzfl:Krum"
+        )
+    return Spec(match["where"], match["attribute"], options(match["options"], text))
+
+
+def options(text: str | None, spec: str) -> dict[str, Any]:
+    """``(name=value, ...)`` with plain values, as a dictionary."""
+    if text is None:
+        return {}
+    try:
+        call = ast.parse(f"_{text}", mode="eval").body
+        if not isinstance(call, ast.Call) or call.args or any(keyword.arg is None for keyword in call.keywords):
+            raise ValueError
+        return {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
+    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
+        raise InputError(f"{short(spec)} has options that are not of the form (name=value, ...)") from None
+
+
+def split_pipeline(text: str) -> list[str]:
+    """The stages of ``text``: split at each ``+`` that is neither in parentheses nor in the path of a file."""
+    parts = [""]
+    depth = 0
+    for character in text:
+        depth += {"(": 1, ")": -1}.get(character, 0)
+        if character == "+" and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    stages: list[str] = []
+    while parts:
+        length = next((k for k in range(len(parts), 1, -1) if _names_file("+".join(parts[:k]))), 1)
+        stages.append("+".join(parts[:length]).strip())
+        parts = parts[length:]
+    return stages
+
+
+def _names_file(stage: str) -> bool:
+    match = PATTERN.fullmatch(stage.strip())
+    return match is not None and match["where"].endswith(".py") and is_file(Path(match["where"]))

@@ -1,0 +1,85 @@
+"""The largest spread of momentums, and D-SHB against an adversary."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from kappaguard.verify.theory.performance.heavy_ball import Setting, median_run
+from kappaguard.verify.theory.performance.momentum import aligned_run, largest_spread, limiting_spread
+
+
+@pytest.mark.parametrize("beta", [0.0, 0.3, 0.9])
+@pytest.mark.parametrize("honest", [2, 3, 7])
+@pytest.mark.parametrize("steps", [1, 2, 25])
+def test_a_run_attains_the_recursion(beta, honest, steps):
+    run = aligned_run(beta, steps, honest, 2.0, 5.0)
+    assert run == pytest.approx(largest_spread(beta, steps, 2.0, 5.0 * (1 - 1 / honest)), rel=1e-12)
+
+
+@pytest.mark.parametrize("beta", [0.0, 0.5, 0.99])
+def test_the_recursion_increases_to_its_limit(beta):
+    values = [largest_spread(beta, steps, 1.0, 4.0) for steps in (1, 2, 5, 20, 5000)]
+    assert values == sorted(values)
+    assert values[-1] == pytest.approx(limiting_spread(beta, 1.0, 4.0), rel=1e-9)
+
+
+def test_known_limits():
+    assert limiting_spread(0.0, 1.0, 4.0) == pytest.approx(5.0)
+    assert limiting_spread(0.9, 0.0, 4.0) == pytest.approx(0.1 / 1.9 * 4.0)
+    assert limiting_spread(0.9, 3.0, 0.0) == pytest.approx(3.0)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_other_deviation_drifts_more(seed):
+    """Workers in the plane with deviations that follow the spread, turn at random, or stay: below both bounds."""
+    random = np.random.default_rng(seed)
+    honest, beta, runs = 4, 0.8, 4000
+    momentums = np.zeros((runs, honest, 2))
+    fixed = random.normal(size=(1, honest, 2))
+    for step in range(30):
+        apart = momentums - momentums.mean(axis=1, keepdims=True)
+        wish = (apart, random.normal(size=apart.shape), np.broadcast_to(fixed, apart.shape))[(seed + step // 10) % 3]
+        wish = wish - wish.mean(axis=1, keepdims=True)
+        size = np.sqrt(np.mean(np.sum(wish**2, axis=2), axis=1))[:, None, None]
+        gradients = np.divide(wish, size, out=np.zeros_like(wish), where=size > 0)
+        gradients = gradients + random.choice([-1.0, 1.0], size=apart.shape)
+        momentums = beta * momentums + (1 - beta) * gradients
+    drift = np.mean(np.sum((momentums - momentums.mean(axis=1, keepdims=True)) ** 2, axis=2))
+    sigma2 = 2.0
+    assert drift <= largest_spread(beta, 30, 1.0, sigma2 * (1 - 1 / honest)) * 1.02
+    assert drift <= ((1 - beta) * (1 - 1 / honest) * sigma2 + 1.0) * 1.02
+
+
+def test_the_setting_of_theorem_2():
+    setting = Setting(17, 4, 100, 0.5, 2.0, 9.0, 1.0, 4.0)
+    assert setting.a2 == 18
+    assert setting.a_kappa**2 == pytest.approx(3456 * 0.5 + 576 / 13)
+    assert setting.step_size == pytest.approx(18 / (2 * setting.a_kappa * 2 * 10))
+    assert setting.momentum == pytest.approx(math.sqrt(1 - 48 * setting.step_size))
+    vanishing = 18 * setting.a_kappa * 2 / 10 + 12 * 324 / 100 + 18 * 576 * 2 / (17 * setting.a_kappa * 1000)
+    assert setting.bound(36, 1) == pytest.approx(36 * 0.5 + vanishing)
+    assert setting.bound(4.5, 0.5) == pytest.approx(4.5 * 0.5 + vanishing / 2)
+
+
+def test_without_noise_there_is_no_momentum():
+    setting = Setting(3, 1, 10, 1.0, 1.0, 1.0, 1.0, 0.0)
+    assert (setting.step_size, setting.momentum) == (1 / 24, 0.0)
+
+
+@pytest.mark.parametrize(("deviation", "variance"), [(0.0, 1.0), (1.0, 0.0), (1.0, 4.0)])
+def test_runs_stay_below_both_bounds(deviation, variance):
+    measured, setting = median_run(200, 2.0, deviation, variance, runs=300, seed=1)
+    assert 0 < measured <= setting.bound(4.5, 0.5) <= setting.bound(36, 1)
+
+
+def test_a_run_without_noise_by_hand():
+    theta, total = 2.0, 0.0
+    for _ in range(50):
+        total += theta**2 / 50
+        low, high = theta - 1, theta + 1
+        theta = max(theta - low / 24, theta - high / 24, key=abs)
+    measured, _ = median_run(50, 2.0, 1.0, 0.0, runs=1, seed=0)
+    assert measured == pytest.approx(total, rel=1e-12)
