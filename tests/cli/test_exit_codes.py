@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import sqlite3
 import subprocess
@@ -393,6 +394,9 @@ def test_a_trace_that_hangs_ends_at_the_limit_that_was_asked_for(project, capsys
     code, out, error = told(capsys, command, "hangs.py:rule", "-n", "7", "-f", "2", "--timeout", "1")
     assert code == 2
     assert not out
-    assert error == (
-        "kappaguard: hangs.py:rule: the rule did not return within 1 s (the trace); --timeout raises this limit\n"
+    # on a busy machine a second may not even do for the imports
+    assert re.fullmatch(
+        r"kappaguard: hangs\.py:rule: the rule did not return within 1 s \((the trace|its import)\); "
+        r"--timeout raises this limit\n",
+        error,
     )
