@@ -143,7 +143,7 @@ def _by_moments(gram: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _along(axes: NDArray[np.float64], subsets: NDArray[np.intp]) -> NDArray[np.float64]:
-    """A lower bound on the largest eigenvalue: the largest scatter along one of the axes, less what rounding may add."""
+    """A lower bound on the largest eigenvalue: the largest scatter along one of the axes, less rounding."""
     if not axes.shape[1]:
         return np.zeros(len(subsets))
     size = subsets.shape[1]

@@ -87,7 +87,10 @@ class Chosen:
     """The rows for which a condition holds: how many is left open until they are added up or averaged."""
 
     def __init__(self, rows: SymbolicArray, conditions: list[Any]) -> None:
+        from kappaguard.rules.recipe.trace.marks import whole_mask
+
         self.rows, self.conditions = rows, conditions
+        self.mask = whole_mask(conditions)
 
     def _weights(self) -> list[Any]:
         return [each.indicator() if isinstance(each, Condition) else int(bool(each)) for each in self.conditions]
@@ -95,24 +98,34 @@ class Chosen:
     def sum(self, axis: int | None = None, **_: Any) -> Any:
         """The sum over the chosen rows."""
         self._first(axis)
+        if self.mask is not None:
+            from kappaguard.rules.recipe.trace.marks import total_of
+
+            return total_of(self.rows, self.mask)
         return symbolic(sum(weight * row for weight, row in zip(self._weights(), plain(self.rows), strict=True)))
 
     def mean(self, axis: int | None = None, **_: Any) -> Any:
         """Their mean."""
-        total, count = plain(self.sum(axis)), sum(self._weights())
+        total, count = plain(self.sum(axis)), self._count
         return symbolic(total / count)
 
     def _first(self, axis: int | None) -> None:
         if axis not in (0, -self.rows.ndim) and self.rows.ndim > 1:
             refuse("what a mask chose is reduced along another axis than the first")
 
-    def __len__(self) -> int:  # noqa: PLE0303
+    @property
+    def _count(self) -> Any:
+        return sum(self._weights()) if self.mask is None else self.mask.count
+
+    def __len__(self) -> int:
+        if self.mask is not None:
+            return self.mask.count
         refuse("how many a mask chooses depends on the input", "sort, and take a fixed number")
 
     @property
     def shape(self) -> Any:
         """Left open."""
-        return (sum(self._weights()), *self.rows.shape[1:])
+        return (self._count, *self.rows.shape[1:])
 
     def __array__(self, *_: Any, **__: Any) -> Any:
         refuse("what a mask chose is used as an array", "only sum and mean of it are known")
@@ -191,7 +204,10 @@ class SymbolicArray(np.ndarray):
     def __setitem__(self, key: Any, value: Any) -> None:
         keys = key if isinstance(key, tuple) else (key,)
         if any(has_symbols(each) for each in keys):
-            refuse("an entry whose place depends on the input is overwritten", "build a new array with np.where")
+            from kappaguard.rules.recipe.trace.marks import write
+
+            write(self, key, value)
+            return
         super().__setitem__(_plain_key(key), plain(value) if isinstance(value, np.ndarray) else value)
 
     def astype(self, dtype: Any = None, *_: Any, **__: Any) -> SymbolicArray:

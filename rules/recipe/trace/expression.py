@@ -252,6 +252,7 @@ class Expression:
         right = lifted(other, self.symbols)
         if not isinstance(right, Expression):
             return right if right is NotImplemented else 0.0
+        right = _settled(right)
         if right.degree == 0:
             value = Fraction(right.terms.get((), 0), right.denominator)
             if not value:
@@ -402,6 +403,30 @@ def _simplified(monomial: Monomial, symbols: Symbols) -> Expression | None:
         found: Expression = inner * others
         return found
     return None
+
+
+def _settled(expression: Expression) -> Expression:
+    """A sum of weights by rank as the number that it is, if it is one whatever stands at the ranks."""
+    symbols = expression.symbols
+    total = Fraction(expression.terms.get((), 0), expression.denominator)
+    beside: dict[Any, list[Fraction]] = {}
+    for monomial, value in expression.terms.items():
+        if not monomial:
+            continue
+        description = symbols.atoms[monomial[0]]
+        if len(monomial) > 1 or description[0] != "at":
+            return expression
+        weights = [of_key(symbols, key) for key in description[3]]
+        if any(weight.degree for weight in weights):
+            return expression
+        sums = beside.setdefault(description[1:3], [Fraction(0)] * len(weights))
+        for place, weight in enumerate(weights):
+            sums[place] += Fraction(weight.terms.get((), 0), weight.denominator) * Fraction(
+                value, expression.denominator
+            )
+    if any(len(set(sums)) > 1 for sums in beside.values()):
+        return expression
+    return constant(total + sum(sums[0] for sums in beside.values()), symbols)
 
 
 def _has_roots(expression: Expression, *kinds: str) -> bool:

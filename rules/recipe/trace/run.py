@@ -153,11 +153,11 @@ def _making(function: Any) -> Callable[..., Any]:
 
 
 def _filling(function: Any) -> Callable[..., Any]:
-    """``np.zeros`` and its like: arrays of floats may have to hold symbols."""
+    """``np.zeros`` and its like: arrays of floats, and masks, may have to hold symbols."""
 
     def make(*args: Any, **options: Any) -> Any:
         found = function(*args, **options)
-        return found.astype(object).view(SymbolicArray) if found.dtype.kind == "f" and found.ndim else found
+        return found.astype(object).view(SymbolicArray) if found.dtype.kind in "fb" and found.ndim else found
 
     return make
 

@@ -45,7 +45,7 @@ class VectorPool:
 
 def selection_recipe(reader: Reader, output: Vector) -> Recipe:
     """The recipe of an output; gives up if there is none."""
-    columns = [reader.linear(reader.unnamed(each)) for each in output]
+    columns = [_without_inputs(reader, reader.linear(reader.unnamed(each))) for each in output]
     kinds = {description[0] for column in columns for description in column}
     require(bool(kinds) and kinds <= {"at", "rest"})
     if kinds == {"rest"}:
@@ -55,6 +55,21 @@ def selection_recipe(reader: Reader, output: Vector) -> Recipe:
         (members, ranks), *_ = groups.items()
         return _one_selection(reader, members, ranks)
     return _many_selections(reader, groups)
+
+
+def _without_inputs(reader: Reader, column: dict[Atom, Fraction]) -> dict[Atom, Fraction]:
+    """A column with the sum of all inputs, beside selections from them, as what stands at all ranks."""
+    inputs = {description: value for description, value in column.items() if description[0] == "entry"}
+    if not inputs or len(inputs) == len(column):
+        return column
+    members, beside = next((each[1], each[3]) for each in column if each[0] == "at")
+    names = {reader.expression(key).single("entry") for key in beside}
+    require(names == set(inputs) and len(names) == len(beside) and len(set(inputs.values())) == 1)
+    found = {description: value for description, value in column.items() if description[0] != "entry"}
+    for rank in range(len(members)):
+        description = ("at", members, rank, beside)
+        found[description] = found.get(description, Fraction(0)) + next(iter(inputs.values()))
+    return {description: value for description, value in found.items() if value}
 
 
 def _grouped(reader: Reader, columns: list[dict[Atom, Fraction]]) -> dict[Members, dict[int, list[Vector]]]:

@@ -10,6 +10,7 @@ import numpy as np
 from kappaguard.rules.recipe.trace.array import (
     Ranked,
     as_object,
+    flat,
     is_object,
     plain,
     require_float,
@@ -19,6 +20,7 @@ from kappaguard.rules.recipe.trace.array import (
 )
 from kappaguard.rules.recipe.trace.conditions import Condition, compare
 from kappaguard.rules.recipe.trace.expression import Expression
+from kappaguard.rules.recipe.trace.marks import whole_mask
 from kappaguard.rules.recipe.trace.order import family, is_nonnegative, least
 from kappaguard.rules.recipe.trace.refusal import refuse
 
@@ -121,6 +123,8 @@ def apply_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[
         )
     elif method == "__call__" and name in ENTRYWISE and options.get("where", True) is True:
         found = entrywise(ENTRYWISE[name], *inputs)
+    elif method == "reduce" and name == "add" and (mask := whole_mask(flat(inputs[0]))) is not None:
+        found = mask.count
     elif name in ARITHMETIC and method in ("__call__", "reduce", "outer", "accumulate"):
         values = [_operand(value) for value in inputs]
         found = getattr(ufunc, method)(*values, **options)
