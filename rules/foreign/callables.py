@@ -197,7 +197,8 @@ def _method(trial: Any, request: Wanted) -> str | None:
 
 def is_symbolic(vectors: Any) -> bool:
     """Whether these are stand-ins for an array, which have no other form."""
-    return not hasattr(vectors, "detach") and type(vectors) is not np.ndarray
+    torch = sys.modules.get("torch")
+    return type(vectors) is not np.ndarray and not (torch is not None and isinstance(vectors, torch.Tensor))
 
 
 def is_module(rule: Any) -> bool:

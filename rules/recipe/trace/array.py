@@ -106,7 +106,7 @@ class Chosen:
 
     def mean(self, axis: int | None = None, **_: Any) -> Any:
         """Their mean."""
-        total, count = plain(self.sum(axis)), self._count
+        total, count = plain(Chosen.sum(self, axis)), self._count
         return symbolic(total / count)
 
     def _first(self, axis: int | None) -> None:

@@ -107,6 +107,21 @@ class Helper:
             return function
 
 
+def without_tensor(value: Any) -> Any:
+    """The one value that a tensor without dimensions stands for; anything else as it is."""
+    inner = getattr(value, "array", None) if type(value).__name__ == "SymbolicTensor" else None
+    return inner[()] if isinstance(inner, np.ndarray) and inner.ndim == 0 else value
+
+
+def like(value: Any, other: Any) -> Any:
+    """A value as a tensor where another one is."""
+    if type(other).__name__ != "SymbolicTensor" or type(value).__name__ == "SymbolicTensor":
+        return value
+    from kappaguard.rules.recipe.trace.tensors import tensor
+
+    return tensor(value)
+
+
 def standing(place: Ranked, parts: list[Any]) -> Any:
     """Whatever stands at a place: arrays and numbers entry by entry, lists and tuples item by item."""
     first = parts[0]
@@ -117,6 +132,8 @@ def standing(place: Ranked, parts: list[Any]) -> Any:
         return found if isinstance(first, list) else tuple(found)
     if isinstance(first, dict) and all(set(part) == set(first) for part in parts):
         return type(first)({key: standing(place, [part[key] for part in parts]) for key in first})
+    if type(first).__name__ == "SymbolicTensor":
+        return like(standing(place, [part.array for part in parts]), first)
     if hasattr(first, "chosen"):
         return first.chosen(place, parts)
     if all(type(part) is type(first) and part == first for part in parts):
@@ -130,6 +147,9 @@ def merge(test: Condition, left: Any, right: Any) -> Any:
         return left
     if left is ABSENT or right is ABSENT:
         refuse("a name is assigned in one branch only", "assign it before the condition")
+    bare = without_tensor(left), without_tensor(right)
+    if bare[0] is not left or bare[1] is not right:
+        return like(merge(test, *bare), left if bare[0] is not left else right)
     if isinstance(test.left, Expression) and test.kind in ("<", "<="):
         found = _running(test, left, right)
         if found is not None:
@@ -195,6 +215,7 @@ GROWN: dict[int, tuple[str, tuple[int, ...]]] = {}
 
 def _leading(scores: list[Any]) -> tuple[list[Any], bool]:
     """What decides the order, and whether it is the first of tuples: (score, index), where indices break ties."""
+    scores = [(without_tensor(each[0]), *each[1:]) if isinstance(each, tuple) and each else each for each in scores]
     pairs = all(isinstance(each, tuple) and len(each) > 1 and isinstance(each[0], Expression) for each in scores)
     if not pairs or not all(isinstance(each[1], int | str) for each in scores):
         return scores, False
@@ -210,7 +231,7 @@ def _extreme(last: bool) -> Callable[..., Any]:
         values = list(args[0]) if len(args) == 1 else list(args)
         if not values:
             return builtin(*args, **options)
-        scores = values if key is None else [key(value) for value in values]
+        scores = [without_tensor(value if key is None else key(value)) for value in values]
         symbols = symbols_in(scores)
         if symbols is None:
             return builtin(values) if key is None else values[scores.index(builtin(scores))]
@@ -219,7 +240,7 @@ def _extreme(last: bool) -> Callable[..., Any]:
         finite = sum(member >= 0 for member in members)
         rank = len(members) - 1 if last else 0
         if key is None and not pairs:
-            return least(members, rank, rooted, symbols)
+            return like(least(members, rank, rooted, symbols), values[0])
         if last and finite < len(members):
             refuse("the greatest of infinite values")
         return standing(Ranked(symbols, members, rank, range(len(values))), values)
@@ -229,7 +250,7 @@ def _extreme(last: bool) -> Callable[..., Any]:
 
 def _sorted(values: Any, *, key: Any = None, reverse: bool = False) -> Any:
     values = list(values)
-    scores = values if key is None else [key(value) for value in values]
+    scores = [without_tensor(value if key is None else key(value)) for value in values]
     symbols = symbols_in(scores)
     if symbols is None:
         return sorted(values, key=key, reverse=reverse)
@@ -237,7 +258,7 @@ def _sorted(values: Any, *, key: Any = None, reverse: bool = False) -> Any:
     members, rooted = family(scores, symbols)
     ranks = range(len(values))[::-1] if reverse else range(len(values))
     if key is None and not pairs:
-        return [least(members, rank, rooted, symbols) for rank in ranks]
+        return [like(least(members, rank, rooted, symbols), values[0]) for rank in ranks]
     return [standing(Ranked(symbols, members, rank, range(len(values))), values) for rank in ranks]
 
 

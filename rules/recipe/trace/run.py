@@ -183,6 +183,10 @@ def stand_ins() -> dict[Any, Callable[..., Any]]:
     table |= {summing: _summing(summing) for summing in (np.mean, np.sum, np.dot)}
     for name in ("cdist", "pdist", "squareform"):
         table[getattr(distance, name)] = _wrapped(getattr(distance, name), getattr(functions, name))
+    if "torch" in sys.modules:
+        from kappaguard.rules.recipe.trace.tensors import stand_ins as of_torch
+
+        table |= of_torch()
     if "flwr" in sys.modules:
         from kappaguard.rules.recipe.trace.flower import stand_ins as of_flower
 

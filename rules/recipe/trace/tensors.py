@@ -13,7 +13,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kappaguard.rules.recipe.trace.array import SymbolicArray, has_symbols, require_float, symbolic
+from kappaguard.rules.recipe.trace.array import (
+    Chosen,
+    SymbolicArray,
+    as_object,
+    has_symbols,
+    plain,
+    require_float,
+    symbolic,
+)
 from kappaguard.rules.recipe.trace.conditions import Condition
 from kappaguard.rules.recipe.trace.expression import Expression
 from kappaguard.rules.recipe.trace.functions import cdist
@@ -101,19 +109,55 @@ class SymbolicTensor:
         return bool(self.array)
 
 
+class ChosenTensor(Chosen):
+    """What a mask chose from a tensor: its sum and mean are tensors."""
+
+    def sum(self, dim: Any = None, axis: Any = None, **_: Any) -> Any:
+        """The sum over the chosen rows."""
+        return tensor(super().sum(axis if dim is None else dim))
+
+    def mean(self, dim: Any = None, axis: Any = None, **_: Any) -> Any:
+        """Their mean."""
+        return tensor(super().mean(axis if dim is None else dim))
+
+    @classmethod
+    def __torch_function__(cls, function: Any, types: Any, args: Any = (), options: Any = None) -> Any:
+        if function.__name__ not in ("mean", "sum") or not isinstance(args[0], cls):
+            refuse(f"torch.{function.__name__} of what a mask chose", "only sum and mean of it are known")
+        return getattr(args[0], function.__name__)(*args[1:], **(options or {}))
+
+
 def tensor(value: Any) -> Any:
-    """Symbolic arrays as tensors; what a mask chose keeps its own sum and mean."""
+    """Symbolic arrays as tensors; a condition stays one, and what a mask chose keeps its own sum and mean."""
     if isinstance(value, np.ndarray):
         if not isinstance(value, SymbolicArray):
             import torch
 
             return torch.from_numpy(value.copy())
         return SymbolicTensor(value)
-    if isinstance(value, Expression | Condition):
+    if isinstance(value, Chosen):
+        return ChosenTensor(value.rows, value.conditions)
+    if isinstance(value, Expression):
         single = np.empty((), dtype=object)
         single[()] = value
         return SymbolicTensor(single.view(SymbolicArray))
     return value
+
+
+def stand_ins() -> dict[Any, Callable[..., Any]]:
+    """``torch.zeros`` and its like: tensors of floats, and masks, may have to hold symbols."""
+    import torch
+
+    def filling(function: Any) -> Callable[..., Any]:
+        def make(*args: Any, **options: Any) -> Any:
+            found = function(*args, **options)
+            if not found.ndim or not (found.is_floating_point() or found.dtype is torch.bool):
+                return found
+            return SymbolicTensor(found.cpu().numpy().astype(object).view(SymbolicArray))
+
+        return make
+
+    return {function: filling(function) for function in (torch.zeros, torch.ones, torch.full, torch.empty)}
 
 
 def arrays(value: Any) -> Any:
@@ -218,7 +262,7 @@ method("transpose", "swapaxes")(np.swapaxes)
 method("permute")(lambda a, *axes: a.transpose(*axes))
 method("expand_as")(lambda a, other: symbolic(np.broadcast_to(a, other.shape)))
 method("diagonal", "diag")(lambda a, *_, **__: np.diagonal(a))
-method("stack")(lambda parts, dim=0: np.stack(parts, axis=dim))
+method("stack")(lambda parts, dim=0: symbolic(np.stack([as_object(plain(each)) for each in parts], axis=dim)))
 method("cat", "concatenate", "vstack")(lambda parts, dim=0: np.concatenate(parts, axis=dim))
 method("einsum")(np.einsum)
 method("where")(_summary(np.where))

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from kappaguard.rules.foreign.resolve import resolve
 from kappaguard.rules.names import parse
@@ -67,6 +68,35 @@ def partitioned_neighbours(x: Any, f: int) -> Any:
     return x[np.take_along_axis(d, near, axis=1).sum(1).argmin()]
 
 
+def tensor_mask(x: torch.Tensor, f: int) -> torch.Tensor:
+    scores = (torch.cdist(x, x) ** 2).sort(1).values[:, : len(x) - f].sum(1)
+    mask = torch.zeros(len(x), dtype=torch.bool)
+    mask[scores.argsort()[: len(x) - f]] = True
+    return x[mask].mean(0)
+
+
+def tensor_weights(x: torch.Tensor, f: int) -> torch.Tensor:
+    weights = torch.zeros(len(x), dtype=x.dtype)
+    weights[(torch.cdist(x, x) ** 2).sort(1).values[:, : len(x) - f].sum(1).argmin()] = 1
+    return weights @ x
+
+
+def tensors_in_order(vectors: list[torch.Tensor], f: int) -> torch.Tensor:
+    scores = []
+    for one in vectors:
+        scores.append(sum(sorted(torch.norm(one - other) ** 2 for other in vectors)[: len(vectors) - f]))
+    return vectors[int(torch.argmin(torch.stack(scores)))]
+
+
+def least_of_tensors(x: torch.Tensor, f: int) -> torch.Tensor:
+    best, chosen = None, 0
+    for i in range(len(x)):
+        score = sum(sorted(((x[i] - x[j]) ** 2).sum() for j in range(len(x)) if j != i)[: len(x) - f - 1])
+        if best is None or score < best:
+            best, chosen = score, i
+    return x[chosen]
+
+
 @pytest.mark.parametrize(
     ("rule", "name"),
     [
@@ -78,6 +108,10 @@ def partitioned_neighbours(x: Any, f: int) -> Any:
         (weighed_down, "multikrum"),
         (one_hot, "krum"),
         (partitioned_neighbours, "krum"),
+        (tensor_mask, "multikrum"),
+        (tensor_weights, "krum"),
+        (tensors_in_order, "krum"),
+        (least_of_tensors, "krum"),
     ],
     ids=lambda each: getattr(each, "__name__", each),
 )
