@@ -22,7 +22,6 @@ from kappaguard.rules.recipe.trace.array import (
     require_float,
     symbolic,
 )
-from kappaguard.rules.recipe.trace.conditions import Condition
 from kappaguard.rules.recipe.trace.expression import Expression
 from kappaguard.rules.recipe.trace.functions import cdist
 from kappaguard.rules.recipe.trace.refusal import refuse
@@ -112,11 +111,11 @@ class SymbolicTensor:
 class ChosenTensor(Chosen):
     """What a mask chose from a tensor: its sum and mean are tensors."""
 
-    def sum(self, dim: Any = None, axis: Any = None, **_: Any) -> Any:
+    def sum(self, axis: Any = None, dim: Any = None, **_: Any) -> Any:
         """The sum over the chosen rows."""
         return tensor(super().sum(axis if dim is None else dim))
 
-    def mean(self, dim: Any = None, axis: Any = None, **_: Any) -> Any:
+    def mean(self, axis: Any = None, dim: Any = None, **_: Any) -> Any:
         """Their mean."""
         return tensor(super().mean(axis if dim is None else dim))
 
