@@ -46,7 +46,7 @@ from kappaguard.search import worst_inputs
 from kappaguard.search.adversaries.chains import Chains
 from kappaguard.search.adversaries.cma import CovarianceMatrixAdaptation
 from kappaguard.search.adversaries.extremal import Extremal
-from kappaguard.search.engines import spread
+from kappaguard.search.engines import distribute
 from kappaguard.search.portfolio import ADVERSARIES
 from kappaguard.verify.judge.search import search
 from search import BEST_KNOWN, ENOUGH, MODES, known_ratio, rounded
@@ -312,7 +312,7 @@ def main() -> None:
     print("|---|---|---|" + "---|" * (len(heads) + 1))
     cells: dict[int, tuple[list[float], int]] = {}
     place = 0
-    for index, result in spread(run, tasks, jobs=options.jobs):
+    for index, result in distribute(run, tasks, jobs=options.jobs):
         cells[index] = result
         while all(place * len(options.kinds) + k in cells for k in range(len(options.kinds))) and place < len(chosen):
             label, _, n, f, lower, upper = chosen[place]

@@ -27,6 +27,7 @@ from kappaguard.search.adversaries.evolution import DifferentialEvolution
 from kappaguard.search.adversaries.extremal import Extremal
 from kappaguard.search.adversaries.frames import Frames
 from kappaguard.search.adversaries.gradient import GradientAscent
+from kappaguard.search.adversaries.guesses import Guesses
 from kappaguard.search.adversaries.levels import Levels
 from kappaguard.search.adversaries.local import LocalSearch
 from kappaguard.search.adversaries.structured import Structured
@@ -40,6 +41,7 @@ ADVERSARIES: tuple[tuple[Adversary, float], ...] = (
     (Extremal(), 2.0),
     (Chains(), 2.0),
     (Structured(), 2.0),
+    (Guesses(), 2.0),
     (Levels(), 2.0),
     (LocalSearch(), 1.0),
     (Frames(), 1.0),

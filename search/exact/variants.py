@@ -44,7 +44,13 @@ def worst_inputs(recipe: Recipe, f: int) -> tuple[Floats, ...]:
 
     The worst one lies on ties, which another implementation may decide otherwise; those further inside do not.
     """
+    return within(recipe, f, TreeLimits(MORE_NODES if recipe.n <= SMALL else NODES))[0]
+
+
+def within(recipe: Recipe, f: int, limits: TreeLimits) -> tuple[tuple[Floats, ...], bool]:
+    """Such inputs as a search within limits finds, and whether it came to its end."""
     starts = [np.array(x, dtype=float) for x, honest, _ in known_inputs(recipe.n, f) if honest[0] == 0]
-    tree = Search(recipe, f, ratio_of(recipe, f), starts).run(TreeLimits(MORE_NODES if recipe.n <= SMALL else NODES))
+    tree = Search(recipe, f, ratio_of(recipe, f), starts).run(limits)
     ranked = [x for _, x in sorted(tree.candidates, key=lambda each: -each[0])]
-    return tuple(ranked[place] for place in sorted({0, len(ranked) // 2, len(ranked) - 1}) if ranked)
+    places = sorted({0, len(ranked) // 2, len(ranked) - 1})
+    return tuple(ranked[place] for place in places if ranked), tree.finished

@@ -18,6 +18,7 @@ from kappaguard.search.adversaries.evolution import DifferentialEvolution
 from kappaguard.search.adversaries.extremal import Extremal
 from kappaguard.search.adversaries.frames import Frames
 from kappaguard.search.adversaries.gradient import GradientAscent
+from kappaguard.search.adversaries.guesses import Guesses
 from kappaguard.search.adversaries.levels import Levels
 from kappaguard.search.adversaries.local import LocalSearch
 from kappaguard.search.adversaries.structured import Structured, arrangements
@@ -67,7 +68,35 @@ def test_none_finds_more_than_there_is(kind: type[Adversary], rule: str) -> None
 
 def test_all_are_in_the_portfolio() -> None:
     kinds = {type(adversary) for adversary, _ in ADVERSARIES}
-    assert kinds == {*REACHED, Frames}
+    assert kinds == {*REACHED, Frames, Guesses}
+
+
+# kappa* as certified at these (n, f): closed forms, and benchmarks/unseen.json
+GUESSED = [
+    ("krum(neighbours=3)", 9, 2, 7.636666),
+    ("multikrum(select=2)", 9, 2, 3.24),
+    ("mva", 9, 2, 1.6),
+    ("faba", 9, 2, 2.00178),
+    ("nnm+krum", 5, 2, 32 / 3),
+    ("winsorised", 9, 2, 5 / 9),
+    ("phocas", 9, 2, 1.6),
+    ("cwtm", 9, 2, 0.4),
+]
+
+
+@pytest.mark.parametrize(("rule", "n", "f", "kappa"), GUESSED)
+def test_a_recipe_is_guessed_from_outputs(rule: str, n: int, f: int, kappa: float) -> None:
+    inner = kg.rule(rule, f=f)
+    arena = Arena(lambda x: inner(x), n, f, evaluations=20_000)
+    hunt(arena, 0, ((Guesses(), 1.0),))
+    assert arena.best is not None
+    assert 0.999 * kappa <= arena.best.ratio <= kappa * (1 + 1e-5)
+
+
+def test_guessing_leaves_most_of_a_small_budget_to_others() -> None:
+    arena = Arena(lambda x: np.median(x, axis=-2) ** 3, N, F, evaluations=300)
+    hunt(arena, 0, ((Guesses(), 1.0),))
+    assert arena.used < 150
 
 
 def test_frames_find_a_rule_that_minds_the_order() -> None:
