@@ -3,7 +3,8 @@
 No spread among the honest vectors (any error at all makes kappa* infinite); two and three levels of all sizes with the
 Byzantine vectors on, between, beyond and opposite to them; one-hot vectors; copies of honest vectors; arithmetic and
 geometric sequences; different splits in different coordinates. Small whole numbers throughout, so that equalities and
-ties are exact, and, for rules that mind the order, several arrangements of the workers.
+ties are exact, and, for rules that mind the order, several arrangements of the workers. And inputs with little
+spread far from the origin, where a rule that computes distances carelessly sees nothing but rounding.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from kappaguard.search.adversaries.base import Adversary
 from kappaguard.search.arena import Arena, Floats
 
 PLACES = (1.0, -1.0, 0.0, 2.0, 0.5, -2.0, 1.5, -0.5, 3.0, 0.999, -0.999, 1.001, 10.0, -10.0, 1e3, 1e8, 1e17)
+OFFSETS = (2.0**12, 2.0**16, 2.0**20)
 SLICE = 256
 MOST_SPLITS = 24
 WIDEST = 32
@@ -31,7 +33,7 @@ class Structured(Adversary):
 
     def run(self, arena: Arena, generator: np.random.Generator) -> Iterator[None]:
         """All of them once."""
-        for family in (_without_spread, _two_levels, _corners, _three_levels, _sequences, _copies, _mixed):
+        for family in FAMILIES:
             inputs = family(arena, generator)
             while batch := list(islice(inputs, SLICE)):
                 for width in sorted({each.shape[1] for each in batch}):
@@ -169,3 +171,30 @@ def _mixed(arena: Arena, generator: np.random.Generator) -> Iterator[Floats]:
                 x[order[:size], column] = 1.0
                 x[m:, column] = generator.choice(PLACES)
             yield x
+
+
+def _displaced(arena: Arena, generator: np.random.Generator) -> Iterator[Floats]:
+    """Small whole numbers and Byzantine vectors at some distance, all of them far from the origin."""
+    n, m = arena.n, arena.m
+    if arena.traits.translates:
+        return
+    for d in arena.dimensions()[:2]:
+        for offset in OFFSETS:
+            for distance in (8.0, 64.0, 512.0):
+                for _ in range(2):
+                    x = np.zeros((n, d))
+                    x[:m] = generator.integers(-1, 2, size=(m, d))
+                    x[m:, 0] = distance
+                    yield x + offset
+
+
+FAMILIES = (
+    _without_spread,
+    _two_levels,
+    _displaced,
+    _corners,
+    _three_levels,
+    _sequences,
+    _copies,
+    _mixed,
+)

@@ -87,7 +87,11 @@ GUESSED = [
 @pytest.mark.parametrize(("rule", "n", "f", "kappa"), GUESSED)
 def test_a_recipe_is_guessed_from_outputs(rule: str, n: int, f: int, kappa: float) -> None:
     inner = kg.rule(rule, f=f)
-    arena = Arena(lambda x: inner(x), n, f, evaluations=20_000)
+
+    def unknown(x: np.ndarray) -> np.ndarray:
+        return inner(x)
+
+    arena = Arena(unknown, n, f, evaluations=20_000)
     hunt(arena, 0, ((Guesses(), 1.0),))
     assert arena.best is not None
     assert 0.999 * kappa <= arena.best.ratio <= kappa * (1 + 1e-5)
