@@ -58,20 +58,24 @@ def mean(rows: Sequence[Vector]) -> list[Fraction]:
 
 
 def is_semidefinite(matrix: Matrix) -> bool:
-    """Whether a symmetric matrix of fractions is positive semidefinite, by elimination (L D L^T)."""
-    rows = [list(row) for row in matrix]
-    for step in range(len(rows)):
-        pivot = rows[step][step]
-        if pivot < 0:
+    """Whether a symmetric matrix of fractions is positive semidefinite, by elimination without fractions.
+
+    The matrix is scaled to whole numbers. After step k of Bareiss's elimination the rest is the Schur complement times
+    the determinant of the first k rows, which is positive; so signs are those of the pivots of L D L^T, and divisions
+    by the last pivot leave no remainder. A row whose pivot is zero has to vanish, and is left out.
+    """
+    unit = math.lcm(*(value.denominator for row in matrix for value in row))
+    rows = [[value.numerator * (unit // value.denominator) for value in row] for row in matrix]
+    before = 1
+    while rows:
+        pivot, first = rows[0][0], rows[0][1:]
+        if pivot < 0 or (pivot == 0 and any(first)):
             return False
-        if pivot == 0:
-            if any(rows[step][column] for column in range(step + 1, len(rows))):
-                return False
-            continue
-        for row in range(step + 1, len(rows)):
-            share = rows[row][step] / pivot
-            if share:
-                for column in range(row, len(rows)):
-                    rows[row][column] -= share * rows[step][column]
-                    rows[column][row] = rows[row][column]
+        rest = [row[1:] for row in rows[1:]]
+        if pivot:
+            for share, row in zip(first, rest, strict=True):
+                for place, value in enumerate(first):
+                    row[place] = (pivot * row[place] - share * value) // before
+            before = pivot
+        rows = rest
     return True

@@ -16,6 +16,7 @@ is not negative.
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -33,9 +34,9 @@ class Form:
     def __init__(self, roles: list[list[int]]) -> None:
         self.role_of = {i: index for index, members in enumerate(roles) for i in members}
         self.sizes = [len(members) for members in roles]
-        self.means: dict[tuple[tuple[int, int], tuple[int, int]], Fraction] = {}
-        self.scatters: dict[int, dict[tuple[int, int], Fraction]] = {}
         self.scalars: dict[int, Fraction] = {}
+        # whole numbers over a denominator: role or -1 for the means, and two atoms or kinds
+        self._parts: dict[int, dict[tuple[int, Any, Any], int]] = {}
 
     def add_scalar(self, factor: Fraction, index: int) -> None:
         """factor times a scalar."""
@@ -45,42 +46,53 @@ class Form:
         """factor ||vector||^2, averaged; the coefficients add up to zero."""
         if sum(vector.values()) != 0:
             raise AssertionError("a form that is not invariant under translation")
-        sums: dict[tuple[int, int], Fraction] = {}
-        own: dict[tuple[int, int], Fraction] = {}
-        inside: dict[int, dict[int, dict[int, Fraction]]] = {}
-        for (kind, i), value in vector.items():
+        unit = math.lcm(*(value.denominator for value in vector.values()))
+        sums: dict[tuple[int, int], int] = {}
+        own: dict[tuple[int, int], int] = {}
+        inside: dict[int, dict[int, dict[int, int]]] = {}
+        for (kind, i), coefficient in vector.items():
+            value = coefficient.numerator * (unit // coefficient.denominator)
             role = self.role_of[i] if i >= 0 else -1 - i
-            sums[role, kind] = sums.get((role, kind), Fraction(0)) + value
+            sums[role, kind] = sums.get((role, kind), 0) + value
             if i >= 0 and self.sizes[role] > 1:
                 # equal weights on all of a role do not change m D - s s^T
-                own[role, kind] = own.get((role, kind), Fraction(0)) + value
+                own[role, kind] = own.get((role, kind), 0) + value
                 inside.setdefault(role, {}).setdefault(i, {})[kind] = value
+        times, over = factor.numerator, factor.denominator * unit * unit
         for left, a in sums.items():
             for right, b in sums.items():
                 if a and b:
-                    self.means[left, right] = self.means.get((left, right), Fraction(0)) + factor * a * b
+                    self._put(over, (-1, left, right), times * a * b)
         for role, workers in inside.items():
             m = self.sizes[role]
-            block = self.scatters.setdefault(role, {})
-            products: dict[tuple[int, int], Fraction] = {}
+            products: dict[tuple[int, int], int] = {}
             for kinds in workers.values():
                 for t, a in kinds.items():
                     for u, b in kinds.items():
-                        products[t, u] = products.get((t, u), Fraction(0)) + a * b
+                        products[t, u] = products.get((t, u), 0) + a * b
             present = {kind for kinds in workers.values() for kind in kinds}
             for t in present:
                 for u in present:
-                    value = m * products.get((t, u), Fraction(0)) - own[role, t] * own[role, u]
-                    block[t, u] = block.get((t, u), Fraction(0)) + factor * value / (m * (m - 1))
+                    value = m * products.get((t, u), 0) - own[role, t] * own[role, u]
+                    self._put(over * m * (m - 1), (role, t, u), times * value)
+
+    def _put(self, over: int, key: tuple[int, Any, Any], value: int) -> None:
+        part = self._parts.setdefault(over, {})
+        part[key] = part.get(key, 0) + value
 
     def is_nonnegative(self) -> bool:
         """Whether all coefficient matrices are positive semidefinite, and all coefficients of scalars not negative."""
         if any(value < 0 for value in self.scalars.values()):
             return False
-        return _is_semidefinite(self.means) and all(_is_semidefinite(block) for block in self.scatters.values())
+        unit = math.lcm(*self._parts)
+        blocks: dict[int, dict[tuple[Any, Any], int]] = {}
+        for over, part in self._parts.items():
+            for (role, left, right), value in part.items():
+                block = blocks.setdefault(role, {})
+                block[left, right] = block.get((left, right), 0) + value * (unit // over)
+        return all(_is_semidefinite(block) for block in blocks.values())
 
 
-def _is_semidefinite(block: dict[Any, Fraction]) -> bool:
+def _is_semidefinite(block: dict[tuple[Any, Any], int]) -> bool:
     index = sorted({key for pair, value in block.items() if value for key in pair})
-    zero = Fraction(0)
-    return is_semidefinite([[block.get((left, right), zero) for right in index] for left in index])
+    return is_semidefinite([[Fraction(block.get((left, right), 0)) for right in index] for left in index])
