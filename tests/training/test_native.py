@@ -16,8 +16,8 @@ compiled = pytest.mark.skipif(not native.available(), reason="the block is not c
 
 DIRECT = [(1, 28, 28, 20), (3, 6, 14, 1), (64, 8, 6, 33), (1, 6, 6, 7), (2, 10, 8, 3), (4, 8, 10, 12), (5, 8, 8, 4)]
 DIRECT += [(8, 6, 6, 8), (9, 6, 8, 13), (16, 6, 6, 28)]
-TILED = [(20, 12, 12, 20), (20, 12, 12, 50), (8, 8, 8, 8), (8, 8, 12, 1), (9, 16, 8, 9), (33, 12, 12, 17)]
-TILED += [(24, 8, 20, 58), (16, 12, 8, 3)]
+MANY = [(20, 12, 12, 20), (20, 12, 12, 50), (8, 8, 8, 8), (8, 8, 12, 1), (9, 16, 8, 9), (33, 12, 12, 17)]
+MANY += [(24, 8, 20, 58), (16, 12, 8, 3)]
 """Channels, height, width, outputs: the networks for MNIST, and sizes that fill vectors, half of them, or none."""
 WORKERS, BATCH = 2, 3
 
@@ -91,8 +91,8 @@ def test_the_compiled_block_is_the_three_layers(shape):
 
 
 @compiled
-@pytest.mark.parametrize("shape", TILED)
-def test_by_tiles_the_winner_is_one_of_those_that_rounding_cannot_tell_apart(shape):
+@pytest.mark.parametrize("shape", MANY)
+def test_with_many_channels_the_winner_is_one_of_those_that_rounding_cannot_tell_apart(shape):
     x, weight, bias, _ = given = inputs(*shape)
     _, kept = native.forward(x, weight, bias)
     winners = kept.winners.permute(0, 3, 1, 2).long()[..., None]
@@ -104,7 +104,7 @@ def test_by_tiles_the_winner_is_one_of_those_that_rounding_cannot_tell_apart(sha
 
 
 @compiled
-@pytest.mark.parametrize("shape", [DIRECT[0], DIRECT[2], TILED[0], TILED[4]])
+@pytest.mark.parametrize("shape", [DIRECT[0], DIRECT[2], MANY[0], MANY[4]])
 def test_a_worker_does_not_depend_on_the_others_nor_on_what_else_is_asked_for(shape):
     given = inputs(*shape)
     found, back, own = block_gradients(*given)
@@ -122,7 +122,7 @@ def test_a_worker_does_not_depend_on_the_others_nor_on_what_else_is_asked_for(sh
     assert torch.equal(alone[1][0], own[1][1])
 
 
-@pytest.mark.parametrize("shape", [DIRECT[0], TILED[0]])
+@pytest.mark.parametrize("shape", [DIRECT[0], MANY[0]])
 def test_without_the_compiled_block_the_result_is_the_same(shape, monkeypatch):
     monkeypatch.setattr(native, "_compiled", lambda: None)
     given = inputs(*shape)
@@ -131,7 +131,7 @@ def test_without_the_compiled_block_the_result_is_the_same(shape, monkeypatch):
 
 
 @compiled
-@pytest.mark.parametrize("shape", [DIRECT[0], TILED[0]])
+@pytest.mark.parametrize("shape", [DIRECT[0], MANY[0]])
 def test_what_is_not_positive_gets_no_gradient_and_a_nan_is_seen(shape):
     x, weight, bias, gradient = inputs(*shape)
     output, back, own = block_gradients(x, weight, bias - 1e6, gradient)
@@ -169,47 +169,41 @@ def test_the_block_does_not_depend_on_the_default_dtype(double_by_default):
 
 
 @compiled
-@pytest.mark.parametrize("shape", [DIRECT[0], TILED[0]])
+@pytest.mark.parametrize("shape", [DIRECT[0], MANY[0]])
 def test_a_wrong_call_touches_nothing(shape):
     blocks = native._compiled()
     channels, height, width, outputs = shape
     x, weight, bias, gradient = (np.ascontiguousarray(each.numpy()) for each in inputs(*shape))
     good = (6, height, width, channels, outputs)
-    count = blocks.points(*good)
-    assert (count > 0) == (shape in TILED)
-    seen = np.zeros(count, np.float32) if count else x
-    points = np.zeros(count, np.float32)
     pooled, winners = np.zeros(gradient.shape, np.float32), np.zeros(gradient.shape, np.uint8)
     rows = weight.size + outputs
     out, back = np.zeros((2, rows), np.float32), np.zeros_like(x)
     for sizes in [(0, *good[1:]), (7, *good[1:]), (6, 27, *good[2:]), (6, 4, *good[2:]), (1 << 40, *good[1:])]:
         with pytest.raises((ValueError, OverflowError)):
-            blocks.forward(*sizes, x, weight, bias, pooled, winners, points)
+            blocks.forward(*sizes, x, weight, bias, pooled, winners)
         with pytest.raises((ValueError, OverflowError)):
-            blocks.backward(*sizes, 1, seen, weight, pooled, winners, out, back)
-    with pytest.raises(ValueError, match="out of bounds"):
-        blocks.points(0, *good[1:])
+            blocks.backward(*sizes, 1, x, weight, pooled, winners, out, back)
     for wrong in (winners[:5], np.zeros((7, *winners.shape[1:]), np.uint8), winners.astype(np.float32)):
         with pytest.raises(ValueError, match=f"{winners.size} in items of 1 are needed"):
-            blocks.forward(*good, x, weight, bias, pooled, wrong, points)
+            blocks.forward(*good, x, weight, bias, pooled, wrong)
     with pytest.raises(ValueError, match=f"in items of 8, where {4 * pooled.size} in items of 4"):
-        blocks.forward(*good, x, weight, bias, pooled.astype(np.float64), winners, points)
-    with pytest.raises(ValueError, match=f"where {4 * count} in items of 4"):
-        blocks.forward(*good, x, weight, bias, pooled, winners, np.zeros(count + 1, np.float32))
+        blocks.forward(*good, x, weight, bias, pooled.astype(np.float64), winners)
+    with pytest.raises(ValueError, match=f"where {4 * x.size} in items of 4"):
+        blocks.forward(*good, x.ravel()[1:], weight, bias, pooled, winners)
     with pytest.raises(ValueError, match="are needed"):
-        blocks.backward(*good, 2, seen.ravel()[1:], weight, pooled, winners, out, back)
+        blocks.backward(*good, 2, x.ravel()[1:], weight, pooled, winners, out, back)
     with pytest.raises(ValueError, match="evenly"):
-        blocks.backward(*good, 4, seen, weight, pooled, winners, out, back)
+        blocks.backward(*good, 4, x, weight, pooled, winners, out, back)
     with pytest.raises(ValueError, match=f"{8 * rows} bytes in items of 4, where {12 * rows}"):
-        blocks.backward(*good, 3, seen, weight, pooled, winners, out, back)
+        blocks.backward(*good, 3, x, weight, pooled, winners, out, back)
     with pytest.raises(TypeError):
         blocks.forward(*good, x, weight, bias, pooled)
     for place in (0, winners.size - 1):
         nobody = winners.copy()
         nobody.flat[place] = 5
         with pytest.raises(ValueError, match="a winner is not a place of its window"):
-            blocks.backward(*good, 2, seen, weight, pooled, nobody, out, back)
-    assert not any(each.any() for each in (points, pooled, winners, out, back))
+            blocks.backward(*good, 2, x, weight, pooled, nobody, out, back)
+    assert not any(each.any() for each in (pooled, winners, out, back))
 
 
 @compiled

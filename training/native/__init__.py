@@ -47,13 +47,13 @@ def applies(x: Tensor, kernel: int) -> bool:
 
 
 class BlockMemory(NamedTuple):
-    """What the backward pass needs: which place won each square, the input, or what became of it, and its shape.
+    """What the backward pass needs: which place won each square, the input, and its shape.
 
     Winners are numbered row by row from 0; 4 says that nothing in the square is positive.
     """
 
     winners: Tensor
-    seen: Tensor
+    inputs: Tensor
     shape: tuple[int, ...]
 
 
@@ -63,18 +63,14 @@ def forward(x: Tensor, weight: Tensor, bias: Tensor, keep: bool = True) -> tuple
 
     blocks = _compiled()
     assert blocks is not None
-    seen = x.permute(0, 2, 3, 1).contiguous()
-    samples, height, width, _ = sizes = tuple(seen.shape)
+    inputs = x.permute(0, 2, 3, 1).contiguous()
+    samples, height, width, _ = sizes = tuple(inputs.shape)
     shape = (samples, (height - KERNEL + 1) // 2, (width - KERNEL + 1) // 2, len(weight))
     pooled = torch.empty(shape, dtype=torch.float32, device="cpu")
     winners = torch.empty(shape, dtype=torch.uint8, device="cpu")
-    arrays = [each.contiguous().numpy() for each in (seen, weight, bias)]
-    room = blocks.points(*sizes, len(weight)) if keep else 0
-    points = torch.empty(room, dtype=torch.float32, device="cpu") if room else None
-    left = None if points is None else points.numpy()
-    blocks.forward(*sizes, len(weight), *arrays, pooled.numpy(), winners.numpy(), left)
-    kept = BlockMemory(winners, seen if points is None else points, sizes) if keep else None
-    return pooled.permute(0, 3, 1, 2), kept
+    arrays = [each.contiguous().numpy() for each in (inputs, weight, bias)]
+    blocks.forward(*sizes, len(weight), *arrays, pooled.numpy(), winners.numpy())
+    return pooled.permute(0, 3, 1, 2), BlockMemory(winners, inputs, sizes) if keep else None
 
 
 def backward(gradient: Tensor, kept: BlockMemory, weight: Tensor, out: list[Tensor], wanted: bool) -> Tensor | None:
@@ -87,7 +83,7 @@ def backward(gradient: Tensor, kept: BlockMemory, weight: Tensor, out: list[Tens
     found = torch.empty((workers, weight.numel() + outputs), dtype=torch.float32, device="cpu")
     back = torch.empty(kept.shape, dtype=torch.float32, device="cpu") if wanted else None
     given = gradient.permute(0, 2, 3, 1).contiguous()
-    arrays = [each.contiguous().numpy() for each in (kept.seen, weight, given, kept.winners)]
+    arrays = [each.contiguous().numpy() for each in (kept.inputs, weight, given, kept.winners)]
     blocks.backward(*kept.shape, outputs, workers, *arrays, found.numpy(), None if back is None else back.numpy())
     out[0].copy_(found[:, : weight.numel()].view(out[0].shape))
     out[1].copy_(found[:, weight.numel() :])

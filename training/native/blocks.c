@@ -3,8 +3,7 @@
  * Samples are stored row by row with their channels last. Forward, the four outputs of a pooling window stay in
  * registers, so that nothing of the size of the convolution's output is ever written. Backward, a gradient reaches one
  * place of each window at most, and no place if the window's maximum is not positive: the work is a quarter of that of
- * a dense convolution, or less. Where there are many channels both passes go by tiles (tiles.h), with fewer products.
- * Beside the block there are the gradients of fully connected layers (linear.h, linear_inputs.h), and clipping and
+ * a dense convolution, or less. Beside the block there are the gradients of fully connected layers (linear.h, linear_inputs.h), and clipping and
  * momentum (sending.h).
  *
  * Every function releases the GIL. Python checks all shapes; the checks here only keep a wrong call from touching memory
@@ -146,9 +145,6 @@ INLINE void put_lanes(const lanes *values, const bits *whole, Py_ssize_t count, 
 #include "flat.h"
 #include "forward.h"
 #include "backward.h"
-#include "tiles.h"
-#include "tiled_forward.h"
-#include "tiled_backward.h"
 #include "sending.h"
 #include "linear.h"
 #include "linear_inputs.h"
@@ -225,31 +221,24 @@ static int check_shape(Shape shape)
 
 static PyObject *forward(PyObject *self, PyObject *args)
 {
-    PyObject *objects[6];
-    Py_buffer views[6];
+    PyObject *objects[5];
+    Py_buffer views[5];
     Shape shape;
     int status = 0;
     (void)self;
-    if (!PyArg_ParseTuple(args, "nnnnnOOOOOO", &shape.samples, &shape.height, &shape.width, &shape.channels,
-                          &shape.outputs, &objects[0], &objects[1], &objects[2], &objects[3], &objects[4],
-                          &objects[5]) ||
+    if (!PyArg_ParseTuple(args, "nnnnnOOOOO", &shape.samples, &shape.height, &shape.width, &shape.channels,
+                          &shape.outputs, &objects[0], &objects[1], &objects[2], &objects[3], &objects[4]) ||
         check_shape(shape))
         return NULL;
-    int count = objects[5] == Py_None ? 5 : 6, tiled = is_tiled(shape);
     Py_ssize_t pooled = shape.samples * ((shape.height - 4) / 2) * ((shape.width - 4) / 2) * shape.outputs;
     Py_ssize_t sizes[] = {4 * shape.samples * shape.height * shape.width * shape.channels,
-                          4 * shape.outputs * shape.channels * KERNEL * KERNEL, 4 * shape.outputs, 4 * pooled, -pooled,
-                          tiled ? 4 * points_of(shape) : 0};
-    if (take_all(views, objects, sizes, count, 3))
+                          4 * shape.outputs * shape.channels * KERNEL * KERNEL, 4 * shape.outputs, 4 * pooled, -pooled};
+    if (take_all(views, objects, sizes, 5, 3))
         return NULL;
     Py_BEGIN_ALLOW_THREADS
-    if (tiled)
-        status = run_tiled_forward(shape, views[0].buf, views[1].buf, views[2].buf, views[3].buf, views[4].buf,
-                                   count == 6 ? views[5].buf : NULL);
-    else
-        status = run_forward(shape, views[0].buf, views[1].buf, views[2].buf, views[3].buf, views[4].buf);
+    status = run_forward(shape, views[0].buf, views[1].buf, views[2].buf, views[3].buf, views[4].buf);
     Py_END_ALLOW_THREADS
-    return finish(views, count, status);
+    return finish(views, 5, status);
 }
 
 static PyObject *backward(PyObject *self, PyObject *args)
@@ -274,8 +263,7 @@ static PyObject *backward(PyObject *self, PyObject *args)
     }
     int count = objects[5] == Py_None ? 5 : 6;
     Py_ssize_t gradients = workers * (weights + shape.outputs);
-    Py_ssize_t seen = is_tiled(shape) ? points_of(shape) : inputs;
-    Py_ssize_t sizes[] = {4 * seen, 4 * weights, 4 * pooled, -pooled, 4 * gradients, 4 * inputs};
+    Py_ssize_t sizes[] = {4 * inputs, 4 * weights, 4 * pooled, -pooled, 4 * gradients, 4 * inputs};
     if (take_all(views, objects, sizes, count, 4))
         return NULL;
     if (!are_places(views[3].buf, pooled)) {
@@ -284,23 +272,10 @@ static PyObject *backward(PyObject *self, PyObject *args)
         return NULL;
     }
     Py_BEGIN_ALLOW_THREADS
-    status = (is_tiled(shape) ? run_tiled_backward : run_backward)(
-        shape, workers, views[0].buf, views[1].buf, views[2].buf, views[3].buf, views[4].buf,
-        count == 6 ? views[5].buf : NULL);
+    status = run_backward(shape, workers, views[0].buf, views[1].buf, views[2].buf, views[3].buf, views[4].buf,
+                          count == 6 ? views[5].buf : NULL);
     Py_END_ALLOW_THREADS
     return finish(views, count, status);
-}
-
-/* How long the points are that `forward` leaves for `backward`; 0 where that takes the input itself. */
-static PyObject *points(PyObject *self, PyObject *args)
-{
-    Shape shape;
-    (void)self;
-    if (!PyArg_ParseTuple(args, "nnnnn", &shape.samples, &shape.height, &shape.width, &shape.channels,
-                          &shape.outputs) ||
-        check_shape(shape))
-        return NULL;
-    return PyLong_FromSsize_t(is_tiled(shape) ? points_of(shape) : 0);
 }
 
 static PyObject *send_messages(PyObject *self, PyObject *args)
@@ -414,7 +389,6 @@ static PyObject *linear_inputs(PyObject *self, PyObject *args)
 
 static PyMethodDef methods[] = {
     {"forward", forward, METH_VARARGS, "The largest positive part of every window, and which place of it won."},
-    {"points", points, METH_VARARGS, "How many numbers `forward` leaves for `backward`; 0 if that takes the input."},
     {"backward", backward, METH_VARARGS, "Every worker's gradients of kernels and biases, and those of the input."},
     {"send", send_messages, METH_VARARGS, "Clips rows, averages them with what was sent; how many, and their squares."},
     {"linear", linear, METH_VARARGS, "Every worker's gradients of a fully connected layer's weights and biases."},
