@@ -159,50 +159,6 @@ def gram_about(x: NDArray[Any], centre: NDArray[Any], extra: NDArray[Any]) -> ND
     return result
 
 
-class Along(NamedTuple):
-    """The mean of some vectors, a direction that follows from them, and the inner products of x_i - mean and it."""
-
-    mean: NDArray[Any]
-    direction: NDArray[Any]
-    gram: NDArray[np.float64]
-
-
-def gram_along(x: NDArray[Any], deviation: bool) -> Along:
-    """One pass for the mean, the direction and ``gram_about`` of both: ``gram_about(x, mean, direction[None])``.
-
-    The direction is the coordinate-wise standard deviation, with divisor n - 1, or minus the mean.
-    """
-    kernels = _compiled()
-    assert kernels is not None
-    n, d = x.shape
-    found = np.empty(d, dtype=x.dtype), np.empty(d, dtype=x.dtype)
-
-    def gram(begin: int, end: int) -> NDArray[np.float64]:
-        part = np.zeros((n + 1, n + 1))
-        kernels.gram_along(x, x.itemsize, n, d, begin, end, deviation, *found, part)
-        return part
-
-    with np.errstate(over="ignore", invalid="ignore"):
-        lower: NDArray[np.float64] = sum(spread(x, gram))
-        return Along(*found, lower + np.tril(lower, -1).T)
-
-
-def row_about(x: NDArray[Any], centre: NDArray[Any], row: int) -> NDArray[np.float64]:
-    """The inner products of x_row - centre with all x_i - centre, in float64, right to 1e-14 of the two lengths."""
-    kernels = _compiled()
-    assert kernels is not None
-    n, d = x.shape
-    middle = np.ascontiguousarray(centre, dtype=x.dtype)
-
-    def products(begin: int, end: int) -> NDArray[np.float64]:
-        part = np.zeros(n)
-        kernels.row_about(x, x.itemsize, n, d, begin, end, middle, row, part)
-        return part
-
-    total: NDArray[np.float64] = sum(spread(x, products))
-    return total
-
-
 def distances_from(x: NDArray[Any], row: int) -> NDArray[np.float64]:
     """Squared distances from one row of x to all, from differences."""
     return _pair_distances(x, _pairs_with(len(x), row))

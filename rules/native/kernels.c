@@ -263,50 +263,6 @@ static PyObject *gram_about(PyObject *self, PyObject *args)
     return finish(&buffers, status);
 }
 
-static PyObject *gram_along(PyObject *self, PyObject *args)
-{
-    PyObject *x, *means, *directions, *out;
-    Py_ssize_t itemsize, n, d, begin, end;
-    int deviation, status = 0;
-    Buffers buffers = {.count = 0};
-    (void)self;
-    if (!PyArg_ParseTuple(args, "OnnnnnpOOO", &x, &itemsize, &n, &d, &begin, &end, &deviation, &means, &directions,
-                          &out))
-        return NULL;
-    if (check_shape(itemsize, n, d, begin, end) || take(&buffers, x, 0, itemsize * n * d) ||
-        take(&buffers, means, 1, itemsize * d) || take(&buffers, directions, 1, itemsize * d) ||
-        take(&buffers, out, 1, (Py_ssize_t)sizeof(double) * (n + 1) * (n + 1)))
-        return finish(&buffers, -1);
-    Py_BEGIN_ALLOW_THREADS
-    status = itemsize == 4 ? gram_along_single(buffers.views[0].buf, n, d, begin, end, deviation, buffers.views[1].buf,
-                                               buffers.views[2].buf, buffers.views[3].buf)
-                           : gram_along_double(buffers.views[0].buf, n, d, begin, end, deviation, buffers.views[1].buf,
-                                               buffers.views[2].buf, buffers.views[3].buf);
-    Py_END_ALLOW_THREADS
-    return finish(&buffers, status);
-}
-
-static PyObject *row_about(PyObject *self, PyObject *args)
-{
-    PyObject *x, *centre, *out;
-    Py_ssize_t itemsize, n, d, begin, end, which;
-    Buffers buffers = {.count = 0};
-    (void)self;
-    if (!PyArg_ParseTuple(args, "OnnnnnOnO", &x, &itemsize, &n, &d, &begin, &end, &centre, &which, &out))
-        return NULL;
-    if (check_shape(itemsize, n, d, begin, end) || take(&buffers, x, 0, itemsize * n * d) ||
-        take(&buffers, centre, 0, itemsize * d) || take(&buffers, out, 1, (Py_ssize_t)sizeof(double) * n) ||
-        check_row(which, n))
-        return finish(&buffers, -1);
-    Py_BEGIN_ALLOW_THREADS
-    if (itemsize == 4)
-        row_about_single(buffers.views[0].buf, n, d, begin, end, buffers.views[1].buf, which, buffers.views[2].buf);
-    else
-        row_about_double(buffers.views[0].buf, n, d, begin, end, buffers.views[1].buf, which, buffers.views[2].buf);
-    Py_END_ALLOW_THREADS
-    return finish(&buffers, 0);
-}
-
 static PyObject *pairs(PyObject *self, PyObject *args)
 {
     PyObject *x, *list, *out;
@@ -487,8 +443,6 @@ static PyMethodDef methods[] = {
     {"median", median, METH_VARARGS, "Weights of the geometric medians of a batch; which of them are left to Python."},
     {"median_seen", median_seen, METH_VARARGS, "The same from distances and directions as one vector sees them."},
     {"gram", gram, METH_VARARGS, "Adds the lower Gram matrix of the rows less the first, over some columns, to out."},
-    {"gram_along", gram_along, METH_VARARGS, "The same of rows less their mean and of a direction; and both of these."},
-    {"row_about", row_about, METH_VARARGS, "Adds the inner products of one row with all, each less a centre, to out."},
     {"gram_about", gram_about, METH_VARARGS, "The same of all rows less a centre, and of further rows as they are."},
     {"pairs", pairs, METH_VARARGS, "Adds the squared distances of listed pairs of rows over some columns to out."},
     {"reduce", reduce, METH_VARARGS, "Means over sorted columns; returns whether a NaN was seen."},

@@ -9,7 +9,6 @@ coordinates follow from the eigenvectors of their Gram matrix about the mean, an
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +17,7 @@ from kappaguard.rules import native
 from kappaguard.rules.base.arrays import Array, enter, namespace, to_numpy
 from kappaguard.rules.base.rule import Rule
 from kappaguard.rules.cloud import Cloud
-from kappaguard.rules.distances import SAFE_LEAST, SAFE_MOST, Beginning, squared_distances
+from kappaguard.rules.distances import SAFE_LEAST, SAFE_MOST, squared_distances
 from kappaguard.rules.gm import is_minimiser
 from kappaguard.rules.pipeline import Chain, Pipeline
 from kappaguard.search.attacks.base import Total, whole
@@ -39,8 +38,6 @@ class Reduced:
     direction: NDArray[np.float64]
     origin: NDArray[np.float64] | None
     distances: NDArray[np.float64]
-    beginning: Beginning | None = None
-    """The inner products of the honest vectors about their mean, if they were formed as such."""
 
     @property
     def unit(self) -> float:
@@ -103,38 +100,12 @@ def _pairs(points: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(equal, 0.0, distances)
 
 
-class Sight(NamedTuple):
-    """The honest mean, a direction, and all in few coordinates."""
-
-    mean: Array
-    direction: Array
-    reduced: Reduced
-
-
-def in_one_pass(honest: Array, deviation: bool) -> Sight | None:
-    """All at once for the coordinate-wise standard deviation as direction, or minus the mean; without the origin.
-
-    None where the compiled kernel does not apply, or digits would be lost.
-    """
-    x, back = enter(honest)
-    if not native.applies(x) or len(x) < 2:
-        return None
-    mean, direction, gram = native.gram_along(x, deviation)
-    distances = _distances(gram, len(x))
-    if distances is None:
-        return None
-    beginning = Beginning(mean, gram[:-1, :-1])
-    return Sight(back(mean), back(direction), _in_coordinates(gram, distances, beginning))
-
-
 def reduce(honest: Array, mean: Array, direction: Array, total: Total = whole, origin: bool = True) -> Reduced:
     """The coordinates of honest vectors (m, d), a direction (d,) and the origin if asked for, from one pass."""
     known = _inner_products(honest, mean, direction, origin) if total is whole else None
     if known is None:
         return _in_coordinates(*_from_distances(honest, mean, direction, total, origin))
-    gram, distances = known
-    m = len(distances)
-    return _in_coordinates(gram, distances, Beginning(enter(mean)[0], gram[:m, :m]))
+    return _in_coordinates(*known)
 
 
 def from_inner_products(gram: NDArray[np.float64], m: int) -> Reduced:
@@ -147,14 +118,11 @@ def from_inner_products(gram: NDArray[np.float64], m: int) -> Reduced:
     distances = sums - 2 * gram[:m, :m]
     distances[distances < ROUNDED * sums] = 0.0
     np.fill_diagonal(distances, 0.0)
-    return _in_coordinates(gram, distances, None, ROUNDED)
+    return _in_coordinates(gram, distances, ROUNDED)
 
 
 def _in_coordinates(
-    gram: NDArray[np.float64],
-    distances: NDArray[np.float64],
-    beginning: Beginning | None = None,
-    negligible: float = NEGLIGIBLE,
+    gram: NDArray[np.float64], distances: NDArray[np.float64], negligible: float = NEGLIGIBLE
 ) -> Reduced:
     """From the inner products of the honest vectors, the direction and perhaps the origin."""
     m = len(distances)
@@ -165,7 +133,7 @@ def _in_coordinates(
         kept[-1] = True
     coordinates = scale[:, None] * vectors[:, kept] * np.sqrt(np.maximum(values[kept], 0.0))
     origin = coordinates[m + 1] if len(gram) > m + 1 else None
-    return Reduced(coordinates[:m], coordinates[m], origin, distances, beginning)
+    return Reduced(coordinates[:m], coordinates[m], origin, distances)
 
 
 def _scales(squares: NDArray[np.float64], m: int) -> NDArray[np.float64]:
