@@ -246,26 +246,6 @@ def median_weights(
     return weights, left
 
 
-def median_weights_seen(
-    radius: NDArray[np.float64],
-    directions: NDArray[np.float64],
-    pivot: NDArray[np.integer[Any]],
-    collinear: float,
-    tolerance: float,
-    most_steps: int,
-    halvings: int,
-) -> Medians | None:
-    """The same from the distances of all vectors from one, and the inner products of their directions."""
-    kernels = _compiled()
-    n = radius.shape[-1]
-    if kernels is None or n > FEW_VECTORS:
-        return None
-    weights, left = np.empty(radius.shape), np.empty(radius.shape[:-1], dtype=np.bool_)
-    seen = np.ascontiguousarray(radius), np.ascontiguousarray(directions), np.asarray(pivot, dtype=np.intc)
-    kernels.median_seen(*seen, left.size, n, collinear, tolerance, most_steps, halvings, weights, left)
-    return weights, left
-
-
 def window_mean(x: NDArray[Any], low: int, high: int) -> NDArray[Any] | None:
     """Per column, the mean of the values of ranks low .. high - 1; None if x has a NaN."""
     return _reduce(x, network(len(x), low, high), low, high, 0, 0.0)
