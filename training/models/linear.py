@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kappaguard.training import native
 from kappaguard.training.models.layer import Layer, Pass, Shape, uniform_start
 
 if TYPE_CHECKING:
@@ -53,11 +52,7 @@ class Linear(Layer):
         import torch
 
         flat, shape = saved
-        if not native.linear(gradient, flat, out):
-            grouped = gradient.view(run.workers, -1, self.outputs)
-            torch.bmm(grouped.transpose(1, 2), flat.view(run.workers, -1, flat.shape[1]), out=out[0])
-            out[1].copy_(grouped.sum(dim=1))
-        if first:
-            return None
-        back = native.linear_inputs(gradient, parameters[0])
-        return (gradient @ parameters[0] if back is None else back).view(shape)
+        grouped = gradient.view(run.workers, -1, self.outputs)
+        torch.bmm(grouped.transpose(1, 2), flat.view(run.workers, -1, flat.shape[1]), out=out[0])
+        out[1].copy_(grouped.sum(dim=1))
+        return None if first else (gradient @ parameters[0]).view(shape)

@@ -16,12 +16,6 @@ if TYPE_CHECKING:
 
 KERNEL = 5
 
-MOST_SAMPLES = 64
-"""Of one worker, in a fully connected layer: beyond, torch's product of matrices is as quick as it gets."""
-
-LEAST_SIZE = 64
-"""Of a fully connected layer's inputs and outputs: with fewer, the gradient of its inputs is quick in any way."""
-
 
 @cache
 def _compiled() -> Any | None:
@@ -107,45 +101,3 @@ def send(
     arrays = gradients.numpy(), theta.numpy(), messages.numpy()
     sent: tuple[int, float] = blocks.send(*messages.shape, beta, 1 - beta, clip or 0.0, decay, *arrays)
     return sent
-
-
-def linear(gradient: Tensor, x: Tensor, out: list[Tensor]) -> bool:
-    """Write the workers' gradients of a fully connected layer's weights and biases to ``out``, where that applies.
-
-    That is for float32 on a CPU, parameters next to one another in each worker's row, and no more than MOST_SAMPLES
-    samples per worker; nothing is written if it returns False. Half of the gradient's numbers, those that a rectifier
-    has set to zero, cost nothing.
-    """
-    import torch
-
-    blocks = _compiled()
-    workers, outputs, inputs = out[0].shape
-    samples = len(x) // max(workers, 1)
-    tensors = (gradient, x, *out)
-    if blocks is None or not 1 <= samples <= MOST_SAMPLES or min(outputs, inputs) < 1:
-        return False
-    if any(each.dtype != torch.float32 or each.device.type != "cpu" for each in tensors):
-        return False
-    if out[0].stride()[1:] != (inputs, 1) or out[1].stride(1) != 1:
-        return False
-    arrays = gradient.contiguous().numpy(), x.contiguous().numpy(), out[0].numpy(), out[1].numpy()
-    blocks.linear(workers, samples, inputs, outputs, *arrays)
-    return True
-
-
-def linear_inputs(gradient: Tensor, weight: Tensor) -> Tensor | None:
-    """The gradient of a fully connected layer's inputs, ``gradient @ weight``, if a third of its terms or more is zero.
-
-    None where torch's product is quicker, or the compiled one does not apply.
-    """
-    import torch
-
-    blocks = _compiled()
-    samples, (outputs, inputs) = len(gradient), weight.shape
-    if blocks is None or samples < 1 or min(inputs, outputs) < LEAST_SIZE:
-        return None
-    if any(each.dtype != torch.float32 or each.device.type != "cpu" for each in (gradient, weight)):
-        return None
-    out = torch.empty((samples, inputs), dtype=torch.float32, device="cpu")
-    arrays = gradient.contiguous().numpy(), weight.contiguous().numpy(), out.numpy()
-    return out if blocks.linear_inputs(samples, inputs, outputs, *arrays) else None
