@@ -33,7 +33,8 @@ CANCELLED = 1e-2
 
 
 @cache
-def _compiled() -> Any | None:
+def _compiled() -> Any:
+    """The compiled module; None if there is none, or it is switched off."""
     if os.environ.get("KAPPAGUARD_NATIVE", "1") == "0":
         return None
     try:
@@ -104,7 +105,6 @@ def _repeated_rows(x: NDArray[Any]) -> tuple[slice, NDArray[np.intp]] | None:
 
 def _distinct_distances(x: NDArray[Any]) -> Products:
     kernels = _compiled()
-    assert kernels is not None
     n, d = x.shape
 
     def gram(begin: int, end: int) -> NDArray[np.float64]:
@@ -141,7 +141,6 @@ def gram_about(x: NDArray[Any], centre: NDArray[Any], extra: NDArray[Any]) -> ND
     Each is right to 1e-14 of the two lengths.
     """
     kernels = _compiled()
-    assert kernels is not None
     kept, place = _repeated_rows(x) or (slice(len(x)), np.arange(len(x)))
     distinct, count = x[kept], len(extra)
     n, d = distinct.shape
@@ -171,7 +170,6 @@ def _pairs_with(count: int, row: int) -> NDArray[np.intc]:
 
 def _pair_distances(x: NDArray[Any], pairs: NDArray[np.intc]) -> NDArray[np.float64]:
     kernels = _compiled()
-    assert kernels is not None
     n, d = x.shape
 
     def differences(begin: int, end: int) -> NDArray[np.float64]:
@@ -186,7 +184,6 @@ def _pair_distances(x: NDArray[Any], pairs: NDArray[np.intc]) -> NDArray[np.floa
 def squared_lengths(x: NDArray[Any]) -> NDArray[np.float64]:
     """The sums of squares of the rows of x, accumulated in float64."""
     kernels = _compiled()
-    assert kernels is not None
     n, d = x.shape
 
     def squares(begin: int, end: int) -> NDArray[np.float64]:
@@ -201,7 +198,6 @@ def squared_lengths(x: NDArray[Any]) -> NDArray[np.float64]:
 def combine(weights: NDArray[np.float64], x: NDArray[Any]) -> tuple[NDArray[Any], bool]:
     """weights @ x for one row of weights, and whether all of it is finite; rows of weight zero are not looked at."""
     kernels = _compiled()
-    assert kernels is not None
     n, d = x.shape
     given = np.asarray(weights, dtype=np.float64, order="C")
     out = np.empty(d, dtype=x.dtype)
@@ -260,7 +256,6 @@ def _reduce(
     x: NDArray[Any], steps: NDArray[np.intc], low: int, high: int, kept: int, margin: float
 ) -> NDArray[Any] | None:
     kernels = _compiled()
-    assert kernels is not None
     n, d = x.shape
     out = np.empty(d, dtype=x.dtype)
 

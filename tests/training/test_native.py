@@ -66,10 +66,12 @@ def squares_of(convolved):
 
 def block_gradients(x, weight, bias, gradient, first=False):
     """The same by the block."""
-    layer, run = Block(len(weight)), Pass(WORKERS)
-    output, saved = layer.forward(x, [weight, bias], run)
-    out = [torch.full((WORKERS, *each.shape), float("nan"), dtype=x.dtype) for each in (weight, bias)]
-    return output, layer.backward(gradient, saved, [weight, bias], out, run, first), out
+    workers = len(x) // BATCH
+    point = x.clone().requires_grad_(not first)
+    parameters = [each.expand(workers, *each.shape).detach().requires_grad_() for each in (weight, bias)]
+    output = Block(len(weight)).forward(point, parameters, Pass(workers))
+    output.backward(gradient)
+    return output.detach(), point.grad, [each.grad for each in parameters]
 
 
 def assert_gradients(given, pool):
@@ -112,10 +114,8 @@ def test_a_worker_does_not_depend_on_the_others_nor_on_what_else_is_asked_for(sh
     assert nothing is None
     assert torch.equal(again[0], own[0])
     x, weight, bias, gradient = given
-    layer, rows = Block(len(weight)), slice(BATCH, 2 * BATCH)
-    output, saved = layer.forward(x[rows], [weight, bias], Pass(1))
-    alone = [torch.zeros((1, *each.shape)) for each in (weight, bias)]
-    back_alone = layer.backward(gradient[rows], saved, [weight, bias], alone, Pass(1), False)
+    rows = slice(BATCH, 2 * BATCH)
+    output, back_alone, alone = block_gradients(x[rows], weight, bias, gradient[rows])
     assert torch.equal(output, found[rows])
     assert torch.equal(back_alone, back[rows])
     assert torch.equal(alone[0][0], own[0][1])

@@ -31,28 +31,10 @@ class Linear(Layer):
         """Uniform in +-1/sqrt(inputs)."""
         return uniform_start(self.parameter_shapes(shape), math.prod(shape), uniform)
 
-    def forward(self, x: Tensor, parameters: list[Tensor], run: Pass) -> tuple[Tensor, tuple[Tensor, Shape]]:
+    def forward(self, x: Tensor, parameters: list[Tensor], run: Pass) -> Tensor:
         """W x + b."""
         import torch
 
-        weight, bias = parameters
-        flat = x.reshape(len(x), -1)
-        return torch.addmm(bias, flat, weight.t()), (flat, tuple(x.shape))
-
-    def backward(
-        self,
-        gradient: Tensor,
-        saved: tuple[Tensor, Shape],
-        parameters: list[Tensor],
-        out: list[Tensor],
-        run: Pass,
-        first: bool,
-    ) -> Tensor | None:
-        """Per worker, the products of outputs' gradients and inputs."""
-        import torch
-
-        flat, shape = saved
-        grouped = gradient.view(run.workers, -1, self.outputs)
-        torch.bmm(grouped.transpose(1, 2), flat.view(run.workers, -1, flat.shape[1]), out=out[0])
-        out[1].copy_(grouped.sum(dim=1))
-        return None if first else (gradient @ parameters[0]).view(shape)
+        weights, biases = parameters
+        grouped = x.reshape(run.workers, len(x) // run.workers, -1)
+        return torch.baddbmm(biases[:, None], grouped, weights.transpose(1, 2)).reshape(len(x), -1)

@@ -18,7 +18,8 @@ KERNEL = 5
 
 
 @cache
-def _compiled() -> Any | None:
+def _compiled() -> Any:
+    """The compiled module; None if there is none, or it is switched off."""
     if os.environ.get("KAPPAGUARD_NATIVE", "1") == "0":
         return None
     try:
@@ -51,37 +52,36 @@ class BlockMemory(NamedTuple):
     shape: tuple[int, ...]
 
 
-def forward(x: Tensor, weight: Tensor, bias: Tensor, keep: bool = True) -> tuple[Tensor, BlockMemory | None]:
-    """The largest positive part of every 2 x 2 square of the convolution, and what the backward pass needs, if any."""
+def forward(x: Tensor, weight: Tensor, bias: Tensor) -> tuple[Tensor, BlockMemory]:
+    """The largest positive part of every 2 x 2 square of the convolution, and what the backward pass needs."""
     import torch
 
-    blocks = _compiled()
-    assert blocks is not None
     inputs = x.permute(0, 2, 3, 1).contiguous()
     samples, height, width, _ = sizes = tuple(inputs.shape)
     shape = (samples, (height - KERNEL + 1) // 2, (width - KERNEL + 1) // 2, len(weight))
     pooled = torch.empty(shape, dtype=torch.float32, device="cpu")
     winners = torch.empty(shape, dtype=torch.uint8, device="cpu")
     arrays = [each.contiguous().numpy() for each in (inputs, weight, bias)]
-    blocks.forward(*sizes, len(weight), *arrays, pooled.numpy(), winners.numpy())
-    return pooled.permute(0, 3, 1, 2), BlockMemory(winners, inputs, sizes) if keep else None
+    _compiled().forward(*sizes, len(weight), *arrays, pooled.numpy(), winners.numpy())
+    return pooled.permute(0, 3, 1, 2), BlockMemory(winners, inputs, sizes)
 
 
-def backward(gradient: Tensor, kept: BlockMemory, weight: Tensor, out: list[Tensor], wanted: bool) -> Tensor | None:
-    """Write the workers' gradients of kernels and biases to ``out``; return the input's if it is wanted."""
+def backward(
+    gradient: Tensor, memory: BlockMemory, weight: Tensor, workers: int, wanted: bool
+) -> tuple[Tensor | None, Tensor, Tensor]:
+    """The gradient of the input, if it is wanted, and the workers' of kernels and biases."""
     import torch
 
-    blocks = _compiled()
-    assert blocks is not None
-    workers, outputs = out[1].shape
+    outputs = len(weight)
     found = torch.empty((workers, weight.numel() + outputs), dtype=torch.float32, device="cpu")
-    back = torch.empty(kept.shape, dtype=torch.float32, device="cpu") if wanted else None
+    back = torch.empty(memory.shape, dtype=torch.float32, device="cpu") if wanted else None
     given = gradient.permute(0, 2, 3, 1).contiguous()
-    arrays = [each.contiguous().numpy() for each in (kept.inputs, weight, given, kept.winners)]
-    blocks.backward(*kept.shape, outputs, workers, *arrays, found.numpy(), None if back is None else back.numpy())
-    out[0].copy_(found[:, : weight.numel()].view(out[0].shape))
-    out[1].copy_(found[:, weight.numel() :])
-    return None if back is None else back.permute(0, 3, 1, 2)
+    arrays = [each.contiguous().numpy() for each in (memory.inputs, weight, given, memory.winners)]
+    _compiled().backward(
+        *memory.shape, outputs, workers, *arrays, found.numpy(), None if back is None else back.numpy()
+    )
+    own = found[:, : weight.numel()].view(workers, *weight.shape), found[:, weight.numel() :]
+    return (None if back is None else back.permute(0, 3, 1, 2)), *own
 
 
 def send(
