@@ -113,7 +113,7 @@ class ByzFL:
         self.byzantine = framework.ByzantineClient({"name": ATTACKS[attack], "f": f, "parameters": parameters})
 
     def step(self) -> None:
-        """One step."""
+        """All clients' and the server's part of one step."""
         for client in self.clients:
             client.compute_gradients()
         self.honest = [client.get_flat_gradients_with_momentum() for client in self.clients]
@@ -155,7 +155,7 @@ def data() -> Dataset:
 
 
 def ours(rule: str, attack: str, model: str, read: Dataset) -> Training:
-    """Our run."""
+    """Our training run under that rule and attack."""
     training = build(preset("mnist").with_values({"rule": rule, "attack": attack, "measure_every": 50}), read)
     if model == "paper":
         return training

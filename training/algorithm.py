@@ -21,7 +21,7 @@ from kappaguard.rules.base.rule import Rule
 from kappaguard.search.attacks.base import Aggregation, Attack
 from kappaguard.search.attacks.directed import Directed
 from kappaguard.training import device, measure
-from kappaguard.training.glancing import Glancing
+from kappaguard.training.glance import GlanceChoice
 from kappaguard.training.messages import Diverged, descend, length_of, on_server, require_range, send
 from kappaguard.training.problem import Problem
 from kappaguard.training.randomness import reseeded
@@ -86,7 +86,7 @@ def drawn_iterate(settings: Settings) -> int:
 
 
 @dataclass
-class Training(Glancing):
+class Training(GlanceChoice):
     """A run that is carried on step by step."""
 
     problem: Problem
@@ -124,9 +124,9 @@ class Training(Glancing):
         honest = state.messages[:m]
         sent = time.perf_counter()
         record: dict[str, Any] = {"step": t}
-        if self._glances:
+        if self._one_glance_for_all:
             return self._after_one_glance(t, losses, record, (start, sent))
-        if not self._sees:
+        if not self._one_glance_for_rule:
             # exactly rounded: the order is that of the threads
             require_range(t, math.fsum(float(each) for each in self._squares) ** 0.5, settings.n, theta.dtype)
         if settings.f and self.attack is not None:
@@ -139,7 +139,7 @@ class Training(Glancing):
         elif settings.f and settings.flips:
             state.messages[m:] = self.problem.flipped(theta, None if settings.exact else t, settings.clip)
         attacked = time.perf_counter()
-        if self._sees:
+        if self._one_glance_for_rule:
             aggregate, loss = self._seen(t, losses[:m].mean())
         else:
             aggregate, loss = self._aggregate(t), float(losses[:m].mean())

@@ -100,7 +100,7 @@ class Glance:
 
     @property
     def direction(self) -> Tensor:
-        """a."""
+        """The attack's direction a."""
         return self.rows[-2]
 
 

@@ -88,7 +88,7 @@ def require_range(t: int, length: float, n: int, dtype: torch.dtype) -> None:
 
 
 def length_of(vector: Tensor) -> float:
-    """||vector||, in float64."""
+    """||vector||, computed in float64."""
     import torch
 
     if vector.device.type == "cpu" and kernels.applies(row := vector.numpy()[None]):

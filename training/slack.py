@@ -36,11 +36,11 @@ class Slack:
     label: str = "slack"
 
     def at(self, step: int) -> Slack:
-        """The same in that step."""
+        """This adversary as it acts in that step."""
         return replace(self, step=step)
 
     def __call__(self, messages: Tensor) -> Tensor:
-        """The aggregate."""
+        """The aggregate of the vectors."""
         import torch
 
         mine = messages[: self.honest]

@@ -62,7 +62,7 @@ class Stage(ABC):
 
     @property
     def traits(self) -> Traits:
-        """What holds for it."""
+        """Which invariances hold for this rule."""
         return self._traits
 
     @property

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kappaguard.rules.native.networks import network
-from kappaguard.rules.native.sharing import spread, threads_for
+from kappaguard.rules.native.sharing import over_columns, threads_for
 
 _FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 LEAST_ENTRIES = 2048
@@ -113,7 +113,7 @@ def _distinct_distances(x: NDArray[Any]) -> Products:
         return part
 
     lower = np.zeros((n, n))
-    lower[1:, 1:] = sum(spread(x, gram))
+    lower[1:, 1:] = sum(over_columns(x, gram))
     squares = lower.diagonal()
     norms = squares[:, None] + squares
     with np.errstate(invalid="ignore", over="ignore"):
@@ -153,7 +153,7 @@ def gram_about(x: NDArray[Any], centre: NDArray[Any], extra: NDArray[Any]) -> ND
 
     index = np.concatenate([place, np.arange(n, n + count)])
     with np.errstate(over="ignore", invalid="ignore"):
-        lower: NDArray[np.float64] = sum(spread(distinct, gram))
+        lower: NDArray[np.float64] = sum(over_columns(distinct, gram))
         result: NDArray[np.float64] = (lower + np.tril(lower, -1).T)[np.ix_(index, index)]
     return result
 
@@ -177,7 +177,7 @@ def _pair_distances(x: NDArray[Any], pairs: NDArray[np.intc]) -> NDArray[np.floa
         kernels.pairs(x, x.itemsize, n, d, begin, end, pairs, len(pairs), part)
         return part
 
-    total: NDArray[np.float64] = sum(spread(x, differences))
+    total: NDArray[np.float64] = sum(over_columns(x, differences))
     return total
 
 
@@ -191,7 +191,7 @@ def squared_lengths(x: NDArray[Any]) -> NDArray[np.float64]:
         kernels.squares(x, x.itemsize, n, d, begin, end, part)
         return part
 
-    total: NDArray[np.float64] = sum(spread(x, squares))
+    total: NDArray[np.float64] = sum(over_columns(x, squares))
     return total
 
 
@@ -207,7 +207,7 @@ def combine(weights: NDArray[np.float64], x: NDArray[Any]) -> tuple[NDArray[Any]
     def part(begin: int, end: int) -> bool:
         return bool(kernels.combine(x, x.itemsize, n, d, begin, end, given, out))
 
-    return out, not any(spread(x, part))
+    return out, not any(over_columns(x, part))
 
 
 Medians = tuple[NDArray[np.float64], NDArray[np.bool_]]
@@ -262,4 +262,4 @@ def _reduce(
     def reduce(begin: int, end: int) -> bool:
         return bool(kernels.reduce(x, x.itemsize, n, d, begin, end, steps, len(steps), low, high, kept, margin, out))
 
-    return None if any(spread(x, reduce)) else out
+    return None if any(over_columns(x, reduce)) else out

@@ -30,7 +30,7 @@ class Structured(Adversary):
     name = "structured"
 
     def run(self, arena: Arena, generator: np.random.Generator) -> Iterator[None]:
-        """All of them once."""
+        """Evaluate every structured input once."""
         for family in (_without_spread, _two_levels, _corners, _three_levels, _sequences, _copies, _mixed):
             inputs = family(arena, generator)
             while batch := list(islice(inputs, SLICE)):

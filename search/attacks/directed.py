@@ -63,7 +63,7 @@ class Directed(Attack):
 
     @abstractmethod
     def direction(self, honest: Array, mean: Array) -> Array:
-        """The direction a."""
+        """The direction a, along which the Byzantine vectors leave the mean."""
 
     def act(
         self, honest: Array, f: int, rule: Aggregation | None = None, memory: Any = None, total: Total = whole

@@ -36,15 +36,15 @@ class Block(Layer):
         return shape
 
     def parameter_shapes(self, shape: Shape) -> list[Shape]:
-        """Kernels and biases."""
+        """The shapes of kernels and biases."""
         return self._layers[0].parameter_shapes(shape)
 
     def initial(self, shape: Shape, uniform: Callable[[Shape], Tensor]) -> list[Tensor]:
-        """As the convolution's."""
+        """Kernels and biases as the convolution starts."""
         return self._layers[0].initial(shape, uniform)
 
     def forward(self, x: Tensor, parameters: list[Tensor], run: Pass) -> Tensor:
-        """All three layers."""
+        """Convolution, pooling and rectifier of all samples."""
         if native.applies(x, self.kernel):
             from kappaguard.training.models.operations import CompiledBlock
 

@@ -25,7 +25,7 @@ class Convolution(Layer):
         return (self.channels_out, height - self.kernel + 1, width - self.kernel + 1)
 
     def parameter_shapes(self, shape: Shape) -> list[Shape]:
-        """Kernels and biases."""
+        """The shapes of kernels and biases."""
         return [(self.channels_out, shape[0], self.kernel, self.kernel), (self.channels_out,)]
 
     def initial(self, shape: Shape, uniform: Callable[[Shape], Tensor]) -> list[Tensor]:
@@ -33,7 +33,7 @@ class Convolution(Layer):
         return uniform_start(self.parameter_shapes(shape), shape[0] * self.kernel**2, uniform)
 
     def forward(self, x: Tensor, parameters: list[Tensor], run: Pass) -> Tensor:
-        """The convolution."""
+        """The convolution of all samples."""
         from kappaguard.training.models.operations import SharedConvolution
 
         convolved: Tensor = SharedConvolution.apply(x, *parameters)  # type: ignore[no-untyped-call]  # of torch

@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Rectifier(Layer):
-    """max(x, 0)."""
+    """The positive part of every entry, max(x, 0)."""
 
     def output_shape(self, shape: Shape) -> Shape:
         """The shape of the input."""
         return shape
 
     def forward(self, x: Tensor, parameters: list[Tensor], run: Pass) -> Tensor:
-        """The positive part."""
+        """The positive part of every entry."""
         return x.relu()
 
 

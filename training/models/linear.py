@@ -24,7 +24,7 @@ class Linear(Layer):
         return (self.outputs,)
 
     def parameter_shapes(self, shape: Shape) -> list[Shape]:
-        """W and b."""
+        """The shapes of W and b."""
         return [(self.outputs, math.prod(shape)), (self.outputs,)]
 
     def initial(self, shape: Shape, uniform: Callable[[Shape], Tensor]) -> list[Tensor]:
@@ -32,7 +32,7 @@ class Linear(Layer):
         return uniform_start(self.parameter_shapes(shape), math.prod(shape), uniform)
 
     def forward(self, x: Tensor, parameters: list[Tensor], run: Pass) -> Tensor:
-        """W x + b."""
+        """W x + b for all samples."""
         import torch
 
         weights, biases = parameters

@@ -23,11 +23,11 @@ class BatchNorm(Layer):
     epsilon: float = 1e-5
 
     def output_shape(self, shape: Shape) -> Shape:
-        """The same."""
+        """The shape of the input."""
         return shape
 
     def parameter_shapes(self, shape: Shape) -> list[Shape]:
-        """Scale and shift."""
+        """The shapes of scale and shift."""
         return [(shape[0],), (shape[0],)]
 
     def initial(self, shape: Shape, uniform: Callable[[Shape], Tensor]) -> list[Tensor]:
@@ -36,7 +36,7 @@ class BatchNorm(Layer):
         return [like * 0 + 1, like * 0]
 
     def channels(self, shape: Shape) -> int:
-        """All of them."""
+        """All channels have running statistics."""
         return shape[0]
 
     def forward(self, x: Tensor, parameters: list[Tensor], run: Pass) -> Tensor:

@@ -117,7 +117,7 @@ HEADINGS = [
 
 
 def line(found: Margin) -> list[str]:
-    """A margin for people."""
+    """A margin as a row of the table."""
     return [
         found.rule,
         found.attack,

@@ -38,7 +38,7 @@ Report = Callable[[int, int], None]
 
 
 def silent(done: int, total: int) -> None:
-    """Nobody is told."""
+    """What hears of progress where nobody asked for it."""
 
 
 @dataclass(frozen=True)

@@ -75,11 +75,11 @@ class Ranked:
         return self._shifted(other, lambda value, by: value % by)
 
     def item(self) -> Ranked:
-        """Itself."""
+        """The entry itself: it is a symbol already."""
         return self
 
     def tolist(self) -> Ranked:
-        """Itself."""
+        """The array itself: its entries are symbols."""
         return self
 
 
@@ -98,7 +98,7 @@ class Chosen:
         return symbolic(sum(weight * row for weight, row in zip(self._weights(), plain(self.rows), strict=True)))
 
     def mean(self, axis: int | None = None, **_: Any) -> Any:
-        """Their mean."""
+        """The mean of the chosen rows."""
         total, count = plain(self.sum(axis)), sum(self._weights())
         return symbolic(total / count)
 
@@ -111,7 +111,7 @@ class Chosen:
 
     @property
     def shape(self) -> Any:
-        """Left open."""
+        """The shape, whose first entry is an expression: how many rows are chosen is left open."""
         return (sum(self._weights()), *self.rows.shape[1:])
 
     def __array__(self, *_: Any, **__: Any) -> Any:
