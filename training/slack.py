@@ -68,7 +68,8 @@ def owner_of(name: str) -> str | None:
 def slack_named(name: str, kappa: float | None, honest: int) -> Slack:
     """The adversary of that name."""
     found = _NAME.fullmatch(name)
-    assert found is not None
+    if found is None:
+        raise InputError(f"{name!r} is not one of {', '.join(NAMES)}")
     if kappa is None:
         raise InputError(f"{name} needs to know its coefficient: --kappa")
     return Slack(kappa, honest, NAMES[found[1]], label=name)

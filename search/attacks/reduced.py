@@ -31,12 +31,12 @@ ROUNDED = 1e-7
 class Reduced:
     """Coordinates relative to the honest mean: of the honest vectors (m, r), the direction (r,), the origin (r,).
 
-    The origin is left out where no rule will ask for it.
+    The origin is not a number where it was not asked for.
     """
 
     honest: NDArray[np.float64]
     direction: NDArray[np.float64]
-    origin: NDArray[np.float64] | None
+    origin: NDArray[np.float64]
     distances: NDArray[np.float64]
 
     @property
@@ -71,7 +71,6 @@ class Reduced:
         """F(x) - mean in these coordinates, for every eta, (K, r)."""
         cloud = self.clouds(etas, f)
         if not rule.traits.translates:
-            assert self.origin is not None
             output = rule(cloud.points - self.origin) + self.origin
         elif isinstance(rule, Pipeline) and ends_in_median(rule):
             output = rule.rule.aggregate(_seen_by_pairs(Chain(rule.steps).transform(cloud)))
@@ -132,7 +131,7 @@ def _in_coordinates(
     if not np.any(kept):
         kept[-1] = True
     coordinates = scale[:, None] * vectors[:, kept] * np.sqrt(np.maximum(values[kept], 0.0))
-    origin = coordinates[m + 1] if len(gram) > m + 1 else None
+    origin = coordinates[m + 1] if len(gram) > m + 1 else np.full(coordinates.shape[1], np.nan)
     return Reduced(coordinates[:m], coordinates[m], origin, distances)
 
 
