@@ -217,9 +217,9 @@ def _method(function: Any) -> Callable[..., Any]:
 
 def summary_of(function: Any) -> Callable[..., Any]:
     """The meaning of a function that is known to have one."""
-    from kappaguard.rules.recipe.trace.functions import SUMMARIES
+    from kappaguard.rules.recipe.trace.functions import known_meaning_of
 
-    return SUMMARIES[function]
+    return known_meaning_of(function)
 
 
 for _function, _name in (
