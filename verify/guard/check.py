@@ -20,8 +20,8 @@ from kappaguard.rules.base.rule import Rule
 from kappaguard.rules.foreign.adapted import Guarded
 from kappaguard.rules.foreign.importing import require_file
 from kappaguard.rules.foreign.resolve import label
-from kappaguard.rules.foreign.spec import parse as parse_spec
-from kappaguard.rules.foreign.spec import split_pipeline
+from kappaguard.rules.grammar import parse as parse_spec
+from kappaguard.rules.grammar import split_pipeline
 from kappaguard.rules.names import is_code, is_recipe, parse, written
 from kappaguard.rules.witness import Witness
 from kappaguard.verify.guard.claim_check import EVALUATIONS, ClaimCheck, Finder, check_claim

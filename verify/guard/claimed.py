@@ -12,7 +12,7 @@ from kappaguard.rules.base.errors import InputError
 from kappaguard.rules.base.expression import MOST_BITS, evaluate, satisfies
 from kappaguard.rules.base.rationals import simplest_of_float
 from kappaguard.rules.base.rule import Rule
-from kappaguard.rules.foreign.spec import parse, split_pipeline
+from kappaguard.rules.grammar import parse, split_pipeline
 from kappaguard.rules.names import is_code
 from kappaguard.rules.names import rule as rule_named
 
