@@ -16,6 +16,7 @@ import numpy as np
 from kappaguard.rules import native
 from kappaguard.rules.base.arrays import Array, in_double, is_exact, namespace, off_diagonal
 from kappaguard.rules.base.checks import reject_nan
+from kappaguard.rules.gram import distances_from_gram
 
 BLOCK_ENTRIES = 1 << 21
 """How many differences are held at once."""
@@ -69,16 +70,9 @@ def _plain(x: Array) -> Array:
         return _from_differences(x)
     xp = namespace(x)
     centred = x - xp.mean(x, axis=-2, keepdims=True)
-    gram = xp.matmul(centred, xp.matrix_transpose(centred))
-    squares = xp.linalg.diagonal(gram)
-    norms = squares[..., :, None] + squares[..., None, :]
-    distances = norms - 2 * gram
-    apart = off_diagonal(x)
-    distances = xp.where(apart, distances, xp.zeros_like(distances))
-    cancelled = apart & ~(distances >= native.CANCELLED * norms)
-    if bool(xp.any(cancelled)):
-        return _mended(x, distances, cancelled)
-    return distances
+    found = distances_from_gram(xp.matmul(centred, xp.matrix_transpose(centred)))
+    cancelled = found.lost()
+    return _mended(x, found.distances, cancelled) if bool(xp.any(cancelled)) else found.distances
 
 
 def _mended(x: Array, distances: Array, cancelled: Array) -> Array:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kappaguard.rules.gram import distances_from_gram
 from kappaguard.rules.native.networks import network
 from kappaguard.rules.native.sharing import over_columns, threads_for
 
@@ -27,9 +28,6 @@ FEW_VECTORS = 128
 
 HEAD = 16
 """So many entries tell which rows may be equal."""
-
-CANCELLED = 1e-2
-"""A squared distance below this part of the two squared norms lost digits to cancellation and is formed anew."""
 
 
 @cache
@@ -114,15 +112,12 @@ def _distinct_distances(x: NDArray[Any]) -> Products:
 
     lower = np.zeros((n, n))
     lower[1:, 1:] = sum(over_columns(x, gram))
-    squares = lower.diagonal()
-    norms = squares[:, None] + squares
     with np.errstate(invalid="ignore", over="ignore"):
         both = lower + lower.T
-        distances: NDArray[np.float64] = norms - 2 * both
-        np.fill_diagonal(distances, norms.max())
-        # also where the comparison is with NaN
-        suspects = ~(distances >= CANCELLED * norms)
-    np.fill_diagonal(distances, 0.0)
+        np.fill_diagonal(both, lower.diagonal())
+        found = distances_from_gram(both)
+        suspects = found.lost()
+    distances: NDArray[np.float64] = found.distances
     if suspects.any():
         cancelled = np.ascontiguousarray(np.argwhere(np.tril(suspects, -1)), dtype=np.intc)
         rows, columns = cancelled.T
@@ -131,7 +126,6 @@ def _distinct_distances(x: NDArray[Any]) -> Products:
         distances[columns, rows] = again
     if n > FEW_VECTORS:
         return Products(distances, None)
-    np.fill_diagonal(both, squares)
     return Products(distances, both)
 
 

@@ -19,10 +19,13 @@ from kappaguard.rules.base.rule import Rule
 from kappaguard.rules.cloud import Cloud
 from kappaguard.rules.distances import SAFE_LEAST, SAFE_MOST, squared_distances
 from kappaguard.rules.gm import is_minimiser
+from kappaguard.rules.gram import distances_from_gram
 from kappaguard.rules.pipeline import Chain, Pipeline
 from kappaguard.search.attacks.base import Total, whole
 
 NEGLIGIBLE = 1e-15
+EQUAL = 1e-13
+"""Vectors that are so near, relative to their norms, are equal."""
 ROUNDED = 1e-7
 """The same for inner products of float32 that were added up in blocks."""
 
@@ -92,11 +95,8 @@ def _seen_by_pairs(cloud: Cloud) -> Cloud:
 def _pairs(points: NDArray[np.float64]) -> NDArray[np.float64]:
     """Squared distances of a batch by inner products: enough for a search, and ten times as quick as differences."""
     centred = points - points.mean(axis=-2, keepdims=True)
-    gram = centred @ centred.swapaxes(-1, -2)
-    squares = np.diagonal(gram, axis1=-2, axis2=-1)
-    distances = np.maximum(squares[..., :, None] + squares[..., None, :] - 2 * gram, 0.0)
-    equal = distances <= 1e-13 * (squares[..., :, None] + squares[..., None, :])
-    return np.where(equal, 0.0, distances)
+    found = distances_from_gram(centred @ centred.swapaxes(-1, -2))
+    return np.where(found.equal(EQUAL), 0.0, found.distances)
 
 
 def reduce(honest: Array, mean: Array, direction: Array, total: Total = whole, origin: bool = True) -> Reduced:
@@ -112,12 +112,8 @@ def from_inner_products(gram: NDArray[np.float64], m: int) -> Reduced:
 
     What differs by less than that is equal.
     """
-    squares = gram.diagonal()
-    sums = squares[:m, None] + squares[:m]
-    distances = sums - 2 * gram[:m, :m]
-    distances[distances < ROUNDED * sums] = 0.0
-    np.fill_diagonal(distances, 0.0)
-    return _in_coordinates(gram, distances, ROUNDED)
+    found = distances_from_gram(gram[:m, :m])
+    return _in_coordinates(gram, np.where(found.equal(ROUNDED), 0.0, found.distances), ROUNDED)
 
 
 def _in_coordinates(
@@ -165,12 +161,8 @@ def _distances(gram: NDArray[np.float64], m: int) -> NDArray[np.float64] | None:
     squares = gram.diagonal()
     if not np.all((squares == 0) | ((squares > SAFE_LEAST) & (squares < SAFE_MOST))):
         return None
-    sums = squares[:m, None] + squares[:m]
-    distances: NDArray[np.float64] = sums - 2 * gram[:m, :m]
-    np.fill_diagonal(distances, 0.0)
-    if np.any((distances < native.CANCELLED * sums) & ~np.eye(m, dtype=np.bool_)):
-        return None
-    return distances
+    found = distances_from_gram(gram[:m, :m])
+    return None if np.any(found.lost()) else np.asarray(found.distances)
 
 
 def _from_distances(honest: Array, mean: Array, direction: Array, total: Total, origin: bool) -> Pairs:
