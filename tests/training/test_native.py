@@ -206,17 +206,6 @@ def test_a_wrong_call_touches_nothing(shape):
     assert not any(each.any() for each in (pooled, winners, out, back))
 
 
-@compiled
-def test_wrong_rows_are_not_sent():
-    rows = np.zeros((2, 10), np.float32)
-    for sizes in [(2, 9), (3, 10), (-1, 10), (2, 0), (1 << 40, 1 << 40)]:
-        with pytest.raises(ValueError, match=r"out of bounds|are needed"):
-            native._compiled().send(*sizes, 0.5, 0.5, 1.0, 0.0, rows, rows[0], rows.copy())
-    with pytest.raises(ValueError, match="36 bytes in items of 4, where 40"):
-        native._compiled().send(2, 10, 0.5, 0.5, 1.0, 0.0, rows, rows[0, 1:], rows.copy())
-
-
-@compiled
 @pytest.mark.parametrize("dimension", [1, 31, 32, 1024, 5000])
 @pytest.mark.parametrize("clip", [None, 2.0, 1e6])
 @pytest.mark.parametrize("decay", [0.0, 0.5])
@@ -229,24 +218,15 @@ def test_what_is_sent_is_clipped_and_averaged_over_the_steps(dimension, clip, de
     whole = gradients.double() + decay * theta.double()
     shrunk = torch.tensor([1.0 if clip is None else min(1.0, clip / float(row.norm())) for row in whole]).double()
     right = 0.9 * messages.double() + 0.1 * shrunk[:, None] * whole
-    again = messages.clone()
-    done, square = native.send(messages, gradients, theta, decay, 0.9, clip)
-    assert done == 3
+    square = send(messages, gradients, theta, decay, 0.9, clip)
     assert square == pytest.approx(float((right**2).sum()), rel=1e-5)
     torch.testing.assert_close(messages.double(), right, rtol=1e-5, atol=1e-5)
-    slowly = send(again.double(), gradients.double(), theta.double(), decay, 0.9, clip)
-    assert slowly == pytest.approx(float((right**2).sum()), rel=1e-6)
 
 
-@compiled
-def test_a_row_of_infinite_square_is_left_and_so_is_what_is_not_compiled():
-    gradients = torch.ones((3, 40))
-    gradients[1, 7] = 1e30
-    messages, theta = torch.zeros((3, 40)), torch.zeros(40)
-    assert native.send(messages, gradients, theta, 0.0, 0.5, 1.0)[0] == 1
-    assert not messages[1:].any()
-    assert native.send(messages.double(), gradients.double(), theta.double(), 0.0, 0.5, 1.0) == (0, 0.0)
-    assert native.send(messages[:, ::2], gradients[:, ::2], theta[::2], 0.0, 0.5, 1.0) == (0, 0.0)
-    assert send(messages[1:], gradients[1:], theta, 0.0, 0.5, 1.0) == pytest.approx(2 * 0.25)
-    assert messages[1, 7] == pytest.approx(0.5)
-    assert messages[2].norm() == pytest.approx(0.5)
+def test_a_row_of_infinite_square_is_clipped_all_the_same():
+    gradients = torch.ones((2, 40))
+    gradients[0, 7] = 1e30
+    messages, theta = torch.zeros((2, 40)), torch.zeros(40)
+    assert send(messages, gradients, theta, 0.0, 0.5, 1.0) == pytest.approx(2 * 0.25)
+    assert messages[0, 7] == pytest.approx(0.5)
+    assert messages[1].norm() == pytest.approx(0.5)

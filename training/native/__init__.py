@@ -82,22 +82,3 @@ def backward(
     )
     own = found[:, : weight.numel()].view(workers, *weight.shape), found[:, weight.numel() :]
     return (None if back is None else back.permute(0, 3, 1, 2)), *own
-
-
-def send(
-    messages: Tensor, gradients: Tensor, theta: Tensor, decay: float, beta: float, clip: float | None
-) -> tuple[int, float]:
-    """m_i <- beta m_i + (1 - beta) g_i with g_i + decay theta clipped; how many rows were done, and sum ||m_i||^2.
-
-    That is up to a row whose square is out of range, and none at all if they are not float32 on a CPU.
-    """
-    import torch
-
-    blocks = _compiled()
-    tensors = messages, gradients, theta
-    fits = all(each.device.type == "cpu" and each.dtype == torch.float32 for each in tensors) and messages.numel() > 0
-    if blocks is None or not fits or not all(each.is_contiguous() for each in tensors):
-        return 0, 0.0
-    arrays = gradients.numpy(), theta.numpy(), messages.numpy()
-    sent: tuple[int, float] = blocks.send(*messages.shape, beta, 1 - beta, clip or 0.0, decay, *arrays)
-    return sent

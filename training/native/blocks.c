@@ -3,8 +3,7 @@
  * Samples are stored row by row with their channels last. Forward, the four outputs of a pooling window stay in
  * registers, so that nothing of the size of the convolution's output is ever written. Backward, a gradient reaches one
  * place of each window at most, and no place if the window's maximum is not positive: the work is a quarter of that of
- * a dense convolution, or less. Beside the block there are clipping and momentum
- * (sending.h).
+ * a dense convolution, or less.
  *
  * Every function releases the GIL. Python checks all shapes; the checks here only keep a wrong call from touching memory
  * that is not its own.
@@ -98,7 +97,6 @@ INLINE void put_lanes(const lanes *values, const bits *whole, Py_ssize_t count, 
 #include "flat.h"
 #include "forward.h"
 #include "backward.h"
-#include "sending.h"
 
 #define MOST ((Py_ssize_t)1 << 40)
 #define MOST_PER_SAMPLE ((Py_ssize_t)1 << 25)
@@ -229,35 +227,9 @@ static PyObject *backward(PyObject *self, PyObject *args)
     return finish(views, count, status);
 }
 
-static PyObject *send_messages(PyObject *self, PyObject *args)
-{
-    PyObject *objects[3];
-    Py_buffer views[3];
-    Py_ssize_t rows, count, sent = 0;
-    Sending how;
-    double square = 0;
-    (void)self;
-    if (!PyArg_ParseTuple(args, "nnddddOOO", &rows, &count, &how.keep, &how.share, &how.clip, &how.decay, &objects[0],
-                          &objects[1], &objects[2]))
-        return NULL;
-    if (rows < 0 || count < 1 || count > MOST || rows > MOST / count) {
-        PyErr_SetString(PyExc_ValueError, "a size is out of bounds");
-        return NULL;
-    }
-    Py_ssize_t sizes[] = {4 * rows * count, 4 * count, 4 * rows * count};
-    if (take_all(views, objects, sizes, 3, 2))
-        return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    sent = send_rows(views[2].buf, views[0].buf, views[1].buf, rows, count, how, &square);
-    Py_END_ALLOW_THREADS
-    finish_views(views, 3);
-    return Py_BuildValue("nd", sent, square);
-}
-
 static PyMethodDef methods[] = {
     {"forward", forward, METH_VARARGS, "The largest positive part of every window, and which place of it won."},
     {"backward", backward, METH_VARARGS, "Every worker's gradients of kernels and biases, and those of the input."},
-    {"send", send_messages, METH_VARARGS, "Clips rows, averages them with what was sent; how many, and their squares."},
     {NULL, NULL, 0, NULL},
 };
 
