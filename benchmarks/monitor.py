@@ -40,7 +40,7 @@ def round_of(n: int, f: int, d: int) -> np.ndarray:
 
 
 def main() -> None:
-    """Both limits."""
+    """Print how long a monitor takes under both of its limits."""
     folder = tempfile.mkdtemp()
     n, f, d = 17, 4, 431_080
     x, rule = round_of(n, f, d), kg.rule("krum", f=f)

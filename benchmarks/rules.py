@@ -126,7 +126,7 @@ def measure(name: str, size: tuple[int, int, int], x: torch.Tensor) -> Row:
 
 
 def table(rows: list[Row]) -> Table:
-    """The rows for people."""
+    """The table that is printed, a row per rule."""
     result = Table(title="kappaguard against ByzFL, float32, least time of interleaved rounds")
     for column in ("rule", "(n, f, d)", "ours ms", "ByzFL ms", "ratio", "reads"):
         result.add_column(column, justify="left" if column == "rule" else "right")

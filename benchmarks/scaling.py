@@ -46,7 +46,7 @@ def table(title: str, size: str, sizes: Sequence[int], lines: dict[str, list[flo
 
 
 def in_dimension() -> None:
-    """Rules against d."""
+    """How the time of the rules grows with d."""
     sizes = (10_000, 100_000, 1_000_000)
     generator = np.random.default_rng(0)
     lines: dict[str, list[float]] = {rule: [] for rule in RULES}
@@ -59,7 +59,7 @@ def in_dimension() -> None:
 
 
 def in_workers() -> None:
-    """Rules against n."""
+    """How the time of the rules grows with n."""
     sizes = (16, 64, 256)
     generator = np.random.default_rng(0)
     lines: dict[str, list[float]] = {rule: [] for rule in RULES}
@@ -72,7 +72,7 @@ def in_workers() -> None:
 
 
 def exact() -> None:
-    """kappa* against n."""
+    """How the time of exact kappa* grows with n."""
     sizes = (16, 64, 256, 1000)
     kg.exact("krum", 8, 2)
     lines: dict[str, list[float]] = {"krum": [], "gm": [], "cwtm": []}
@@ -103,7 +103,7 @@ def searching() -> None:
 
 
 def main() -> None:
-    """All tables."""
+    """Print all tables."""
     in_dimension()
     in_workers()
     exact()

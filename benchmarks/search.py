@@ -47,7 +47,7 @@ class RandomInputs(Adversary):
     name = "random"
 
     def run(self, arena: Arena, generator: np.random.Generator) -> Iterator[None]:
-        """For ever."""
+        """Random inputs, for ever."""
         while True:
             for d in arena.dimensions():
                 x = generator.normal(size=(64, arena.n, d))

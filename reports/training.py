@@ -15,7 +15,7 @@ from kappaguard.reports.trained import read_trained
 from kappaguard.rules.base.errors import InputError
 from kappaguard.training.configuration import Configuration, preset, presets
 from kappaguard.training.folder import Folder
-from kappaguard.training.unused_settings import why_idle
+from kappaguard.training.unused_settings import why_unused
 
 
 def with_training(
@@ -66,7 +66,7 @@ def train_command(configuration: Configuration) -> str:
     for name in presets():
         usual = preset(name).to_json()
         differs = {
-            key: value for key, value in given.items() if value != usual[key] and why_idle(key, configuration) is None
+            key: value for key, value in given.items() if value != usual[key] and why_unused(key, configuration) is None
         }
         if all(value is not None or key == "clip" for key, value in differs.items()):
             options = [

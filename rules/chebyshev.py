@@ -50,7 +50,7 @@ class ChebyshevCentre(Rule):
         require_count(self.f, 0, "chebyshev: f")
 
     def aggregate(self, cloud: Cloud) -> Array:
-        """The centre."""
+        """The centre of the smallest ball that holds the mean of every n - f of the points."""
         require_inexact(self.name, cloud.base)
         n = cloud.n
         require_minority(self.name, n, self.f)

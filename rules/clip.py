@@ -28,7 +28,7 @@ def _compiled_lengths(x: Array) -> Array:
 
 
 def shrinkage(norm: Array, limit: Array | float) -> Array:
-    """min(1, limit/norm)."""
+    """The factor min(1, limit/norm) that brings a vector of that norm within the limit."""
     xp = namespace(norm)
     longer = norm > limit
     return xp.where(longer, limit / xp.where(longer, norm, xp.ones_like(norm)), xp.ones_like(norm))

@@ -13,10 +13,8 @@ from kappaguard.rules.base.checks import reject_nan, require_shape
 from kappaguard.rules.base.lazy import lazy
 from kappaguard.rules.clip import lengths
 from kappaguard.rules.distances import (
-    Beginning,
     Pairs,
     is_safe,
-    pairs_beginning_with,
     pairs_of,
     squared_distances,
 )
@@ -51,13 +49,11 @@ class Cloud:
         base: Array,
         mixing: Array | None = None,
         step: Step | None = None,
-        beginning: Beginning | None = None,
     ) -> None:
         require_shape(base)
         self.base = base
         self.mixing = mixing
         self.step = step
-        self.beginning = beginning if beginning is not None and beginning.fits(base) else None
 
     @classmethod
     def known(cls, points: Array, distances: Array, gram: Array | None = None) -> Cloud:
@@ -92,8 +88,7 @@ class Cloud:
     @lazy
     def _pairs(self) -> Pairs:
         """Of the base, not of what is mixed from it."""
-        known = None if self.beginning is None else pairs_beginning_with(self.base, self.beginning)
-        return pairs_of(self.base) if known is None else known
+        return pairs_of(self.base)
 
     @property
     def gram(self) -> Array | None:
@@ -128,16 +123,13 @@ class Cloud:
         """The cloud of ``mixing @ points``; the rows of the mixing matrix sum to one."""
         total = mixing if self.mixing is None else namespace(mixing).matmul(mixing, self.mixing)
         known = self.__dict__.get("distances")
-        return Cloud(self.base, total, None if known is None else Step(mixing, known), self.beginning)
+        return Cloud(self.base, total, None if known is None else Step(mixing, known))
 
     def combine(self, weights: Array) -> Array:
         """``weights @ points`` for weights of shape (..., n)."""
         if self.mixing is not None:
             weights = namespace(weights).matmul(weights[..., None, :], self.mixing)[..., 0, :]
         base = self.base
-        if self.beginning is not None and weights.ndim == 1 and native.applies(base):
-            first = len(self.beginning.gram)
-            weights, base = np.append(weights[:first], weights[first:].sum()), base[: first + 1]
         weights, beyond = _representable(weights, base)
         result, finite = None, False
         if weights.ndim == 1 and native.applies(base):

@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kappaguard.rules import native
 from kappaguard.rules.base.arrays import Array, in_double, is_exact, namespace, off_diagonal
 from kappaguard.rules.base.checks import reject_nan
+from kappaguard.rules.gram import distances_from_gram
 
 BLOCK_ENTRIES = 1 << 21
 """How many differences are held at once."""
@@ -34,21 +34,6 @@ class Pairs(NamedTuple):
 
     distances: Array
     gram: Array | None = None
-
-
-class Beginning(NamedTuple):
-    """What somebody knows of n vectors: the inner products of the first m of them about a centre.
-
-    All others are one and the same vector, as the attacks that send mean + eta a have it.
-    """
-
-    centre: Array
-    gram: NDArray[np.float64]
-
-    def fits(self, x: Array) -> bool:
-        """Whether it can be of x, as far as the first entries of the vectors tell."""
-        m = len(self.gram)
-        return x.ndim == 2 and m < len(x) and bool((x[m:, : native.HEAD] == x[m, : native.HEAD]).all())
 
 
 def squared_distances(x: Array) -> Array:
@@ -71,33 +56,6 @@ def pairs_of(x: Array) -> Pairs:
         return Pairs(_in_robust_units(in_double(x)))
 
 
-def pairs_beginning_with(x: Array, known: Beginning) -> Pairs | None:
-    """The same where the inner products of the first vectors are known: one vector is left to be looked at.
-
-    None where the compiled kernels do not apply, or digits would be lost.
-    """
-    m, n = len(known.gram), x.shape[-2]
-    if not native.applies(x) or not 1 < m < n <= native.FEW_VECTORS:
-        return None
-    gram = np.empty((m + 1, m + 1))
-    gram[:m, :m] = known.gram
-    with np.errstate(over="ignore", invalid="ignore"):
-        gram[m] = gram[:, m] = native.row_about(x[: m + 1], known.centre, m)
-        squares = gram.diagonal()
-        norms = squares[:, None] + squares
-        distances = norms - 2 * gram
-        np.fill_diagonal(distances, np.inf)
-        # squares that vanish would pass any comparison with each other
-        if not np.all((distances >= native.CANCELLED * norms) & (distances > 0)):
-            return None
-    np.fill_diagonal(distances, 0.0)
-    if not is_safe(distances):
-        return None
-    place = np.minimum(np.arange(n), m)
-    index = np.ix_(place, place)
-    return Pairs(distances[index], gram[index])
-
-
 def _whole(x: Array) -> Array:
     """Fractions as integers in units of their common denominator, on which Python is ten times as quick."""
     scale = math.lcm(*(entry.denominator for entry in x.flat))
@@ -112,16 +70,9 @@ def _plain(x: Array) -> Array:
         return _from_differences(x)
     xp = namespace(x)
     centred = x - xp.mean(x, axis=-2, keepdims=True)
-    gram = xp.matmul(centred, xp.matrix_transpose(centred))
-    squares = xp.linalg.diagonal(gram)
-    norms = squares[..., :, None] + squares[..., None, :]
-    distances = norms - 2 * gram
-    apart = off_diagonal(x)
-    distances = xp.where(apart, distances, xp.zeros_like(distances))
-    cancelled = apart & ~(distances >= native.CANCELLED * norms)
-    if bool(xp.any(cancelled)):
-        return _mended(x, distances, cancelled)
-    return distances
+    found = distances_from_gram(xp.matmul(centred, xp.matrix_transpose(centred)))
+    cancelled = found.lost()
+    return _mended(x, found.distances, cancelled) if bool(xp.any(cancelled)) else found.distances
 
 
 def _mended(x: Array, distances: Array, cancelled: Array) -> Array:

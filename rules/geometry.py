@@ -29,7 +29,7 @@ lengths that the pivot p sees.
 BLOCK = 1 << 16
 
 
-class View(NamedTuple):
+class PivotView(NamedTuple):
     """What a pivot sees: distances r of shape (..., n) and inner products V of directions, (..., n, n).
 
     ``active`` marks the vectors that are finite; the others, and those equal to the pivot, have direction zero.
@@ -43,7 +43,7 @@ class View(NamedTuple):
     wide: bool
 
 
-def view_from(cloud: Cloud, pivot: Array) -> View:
+def view_from(cloud: Cloud, pivot: Array) -> PivotView:
     """The view from vector number ``pivot`` (of shape (...)), which must be finite; in the unit of the distances."""
     distances = cloud.distances
     xp = namespace(distances)
@@ -65,7 +65,7 @@ def view_from(cloud: Cloud, pivot: Array) -> View:
         directions = inner / (safe[..., :, None] * safe[..., None, :])
     both = apart[..., :, None] & apart[..., None, :]
     directions = xp.where(both, bounded(directions, -1.0, 1.0), xp.zeros_like(directions))
-    return View(pivot, radius, directions, active, wide)
+    return PivotView(pivot, radius, directions, active, wide)
 
 
 def _from_points(cloud: Cloud, pivot: Array, apart: Array) -> Array:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import difflib
 import re
 from collections.abc import Callable
@@ -31,6 +30,7 @@ from kappaguard.rules.dnc import DivideAndConquer
 from kappaguard.rules.faba import IterativeFilter
 from kappaguard.rules.filterl2 import SpectralFilter
 from kappaguard.rules.gm import GeometricMedian
+from kappaguard.rules.grammar import keywords, split_pipeline
 from kappaguard.rules.krum import Krum
 from kappaguard.rules.mda import MinimumDiameterAveraging
 from kappaguard.rules.meamed import MeanAroundMedian
@@ -139,7 +139,7 @@ def parse(spec: str, f: int | None = None, **parameters: Any) -> Rule:
     """The built-in rule or pipeline of that name."""
     if f is not None:
         require_count(f, 0, "f")
-    *before, last = _split(spec)
+    *before, last = split_pipeline(spec)
     final = _build(last, RULES, "rule", f, parameters)
     if not before:
         return final
@@ -152,18 +152,6 @@ def stage(text: str, f: int | None, *, pre: bool) -> Rule | PreAggregation:
     if pre:
         return _build(text, PRE_AGGREGATIONS, "pre-aggregation", f, {})
     return _build(text, RULES, "rule", f, {})
-
-
-def _split(spec: str) -> list[str]:
-    """The stages between the ``+`` signs that are outside parentheses."""
-    stages, depth = [""], 0
-    for character in spec:
-        depth += (character == "(") - (character == ")")
-        if character == "+" and depth == 0:
-            stages.append("")
-        else:
-            stages[-1] += character
-    return stages
 
 
 def _build(stage: str, known: dict[str, type[S]], kind: str, f: int | None, extra: dict[str, Any]) -> S:
@@ -180,7 +168,9 @@ def _build(stage: str, known: dict[str, type[S]], kind: str, f: int | None, extr
     cls = known[name]
     accepted = {field.name for field in fields(cls)}  # type: ignore[arg-type]
     older = OLDER.get(name, {})
-    parameters = {older.get(key, key): value for key, value in (_parameters(name, inside or "") | extra).items()}
+    complaint = f"{name}: parameters are written name=number, got {short(inside or '')}"
+    given = keywords(inside or "", complaint) | extra
+    parameters = {older.get(key, key): value for key, value in given.items()}
     if "f" in accepted and "f" not in parameters:
         if f is None:
             raise InputError(f"{name} needs f, the number of Byzantine vectors")
@@ -189,20 +179,6 @@ def _build(stage: str, known: dict[str, type[S]], kind: str, f: int | None, extr
         if key not in accepted:
             raise InputError(f"{name} has no parameter {key!r}; it has {', '.join(sorted(accepted)) or 'none'}")
     return cls(**parameters)
-
-
-def _parameters(name: str, text: str) -> dict[str, Any]:
-    """``s=2, seed=1`` as a dictionary of literals."""
-    try:
-        call = ast.parse(f"_({text})", mode="eval").body
-        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
-            raise ValueError(text)
-        given = {keyword.arg: ast.literal_eval(keyword.value) for keyword in call.keywords}
-        if None in given or len(given) < len(call.keywords):
-            raise ValueError(text)
-        return {str(key): value for key, value in given.items()}
-    except (SyntaxError, ValueError, MemoryError, RecursionError, TypeError):
-        raise InputError(f"{name}: parameters are written name=number, got {short(text)}") from None
 
 
 def _unknown(name: str, kind: str, known: list[str]) -> str:

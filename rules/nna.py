@@ -32,7 +32,7 @@ class NearestNeighbourAveraging(RecipeBased):
 
     @property
     def trusted(self) -> int:
-        """The pivot."""
+        """The pivot: a server's own vector, which no adversary has sent."""
         return self.pivot
 
     def recipe(self, n: int) -> Recipe:

@@ -23,7 +23,7 @@ import numpy as np
 from kappaguard.rules import native
 from kappaguard.rules.base.arrays import Array, bounded, device_of, in_double, namespace
 from kappaguard.rules.cloud import Cloud
-from kappaguard.rules.geometry import FARTHER, SAME, WIDEST, View, view_from
+from kappaguard.rules.geometry import FARTHER, SAME, WIDEST, PivotView, view_from
 
 TOLERANCE = 1e-10
 """The last Newton step, relative to the median distance, after which the search stops."""
@@ -44,7 +44,7 @@ class MedianSolution(NamedTuple):
     """
 
     weights: Array
-    view: View
+    view: PivotView
     position: Array
     settled: Array
     doubt: Array
@@ -76,41 +76,15 @@ def median_weights(cloud: Cloud) -> Array:
         return minimise(cloud).weights
     weights, left = found
     if np.all(left):
-        return _median_weights_seen(cloud)
+        return minimise(cloud).weights
     if np.any(left):
-        weights[left] = _median_weights_seen(Cloud.known(cloud.points[left], distances[left]))
+        weights[left] = minimise(Cloud.known(cloud.points[left], distances[left])).weights
     return weights
-
-
-def _median_weights_seen(cloud: Cloud) -> Array:
-    """The same where distances do not suffice: far apart, on one line, infinite, or a search that stalled."""
-    view = _central_view(cloud)
-    found = None
-    if np.all(view.active):
-        seen = view.radius, view.directions, view.pivot
-        found = native.median_weights_seen(*seen, COLLINEAR, TOLERANCE, MOST_STEPS, HALVINGS)
-    if found is None:
-        return _minimise(cloud, view).weights
-    weights, left = found
-    return np.where(left[..., None], _minimise(cloud, view).weights, weights) if np.any(left) else weights
 
 
 def minimise(cloud: Cloud) -> MedianSolution:
     """The weights, which sum to one, of the point with the smallest sum of distances."""
-    return _minimise(cloud, _central_view(cloud))
-
-
-def _central_view(cloud: Cloud) -> View:
-    """The view from the vector with the smallest sum of distances."""
-    view = view_from(cloud, _medoid(cloud.distances))
-    if not view.wide:
-        return view
-    better = _better_vertex(view)
-    same = bool(namespace(better).all(better == view.pivot))
-    return view if same else view_from(cloud, better)
-
-
-def _minimise(cloud: Cloud, view: View) -> MedianSolution:
+    view = _central_view(cloud)
     xp = namespace(view.radius)
     on_line = _collinear(view)
     start, at_vertex = _leave_pivot(view)
@@ -126,6 +100,16 @@ def _minimise(cloud: Cloud, view: View) -> MedianSolution:
     rest = 1 - xp.sum(weights, axis=-1, keepdims=True)
     pivot = xp.arange(weights.shape[-1], device=device_of(weights)) == view.pivot[..., None]
     return MedianSolution(xp.where(pivot, rest, weights), view, position, settled, doubt)
+
+
+def _central_view(cloud: Cloud) -> PivotView:
+    """The view from the vector with the smallest sum of distances."""
+    view = view_from(cloud, _medoid(cloud.distances))
+    if not view.wide:
+        return view
+    better = _better_vertex(view)
+    same = bool(namespace(better).all(better == view.pivot))
+    return view if same else view_from(cloud, better)
 
 
 def distance_bound(solution: MedianSolution) -> Array:
@@ -204,7 +188,7 @@ def _medoid(distances: Array) -> Array:
     return xp.argmin(xp.where(unseen == least, total, xp.full_like(total, float("inf"))), axis=-1)
 
 
-def _better_vertex(view: View) -> Array:
+def _better_vertex(view: PivotView) -> Array:
     """The vector with the smallest sum of distances, where far vectors swamp a plain sum: seen from a first pivot.
 
     ||x_i - x_j|| - r_j = (r_i^2 - 2 r_i r_j V_ij) / (||x_i - x_j|| + r_j).
@@ -224,7 +208,7 @@ def _positive(radius: Array) -> Array:
     return xp.where(radius > 0, radius, xp.ones_like(radius))
 
 
-def _leave_pivot(view: View) -> tuple[Array, Array]:
+def _leave_pivot(view: PivotView) -> tuple[Array, Array]:
     """The step of Vardi and Zhang from the pivot, and whether the pivot is the minimiser."""
     xp = namespace(view.radius)
     apart = view.radius > 0
@@ -237,14 +221,14 @@ def _leave_pivot(view: View) -> tuple[Array, Array]:
     return xp.where(apart, length[..., None], xp.zeros_like(view.radius)), at_vertex
 
 
-def _collinear(view: View) -> Array:
+def _collinear(view: PivotView) -> Array:
     xp = namespace(view.radius)
     apart = view.radius > 0
     pairs = apart[..., :, None] & apart[..., None, :]
     return xp.all(~pairs | (xp.abs(view.directions) >= 1 - COLLINEAR), axis=(-2, -1))
 
 
-def _median_on_line(view: View) -> tuple[Array, Array]:
+def _median_on_line(view: PivotView) -> tuple[Array, Array]:
     """The position of the median of vectors on one line, and half the segment of all medians around it."""
     xp = namespace(view.radius)
     farthest = xp.argmax(view.radius, axis=-1)[..., None, None]
@@ -260,7 +244,7 @@ def _median_on_line(view: View) -> tuple[Array, Array]:
     return share * view.radius, gap[..., 0] / 2
 
 
-def _state(view: View, position: Array) -> MedianState:
+def _state(view: PivotView, position: Array) -> MedianState:
     """The state at c + sum_k b_k v_k, b being the position.
 
     The gradient is sum_k (a b_k - r_k/d_k) v_k; its coefficients vanish one by one at the minimiser, so its norm
@@ -280,7 +264,7 @@ def _state(view: View, position: Array) -> MedianState:
     return MedianState(distance, counted, along, square, value, _norm(view, slope))
 
 
-def _cosines(view: View, state: MedianState) -> Array:
+def _cosines(view: PivotView, state: MedianState) -> Array:
     """<u_j, u_l> for the directions in which the point sees the vectors."""
     xp = namespace(view.radius)
     radius = view.radius
@@ -296,13 +280,13 @@ def _apply(matrix: Array, vector: Array) -> Array:
     return namespace(matrix).matmul(matrix, vector[..., None])[..., 0]
 
 
-def _norm(view: View, coefficients: Array) -> Array:
+def _norm(view: PivotView, coefficients: Array) -> Array:
     """The length of sum_k coefficients_k v_k."""
     xp = namespace(coefficients)
     return xp.sqrt(bounded(xp.sum(coefficients * _apply(view.directions, coefficients), axis=-1), 0.0, None))
 
 
-def _median_distance(view: View, state: MedianState) -> Array:
+def _median_distance(view: PivotView, state: MedianState) -> Array:
     xp = namespace(view.radius)
     far = xp.full_like(state.distance, float("inf"))
     ordered = xp.sort(xp.where(view.active, state.distance, far), axis=-1)
@@ -337,7 +321,7 @@ def _conjugate_gradients(inverse: Array, cosines: Array) -> Array | None:
     return None
 
 
-def _newton(view: View, position: Array, done: Array) -> Array:
+def _newton(view: PivotView, position: Array, done: Array) -> Array:
     """Newton's method with halving from a point that is below every vector; ``done`` entries stay where they are."""
     xp = namespace(position)
     identity = xp.eye(position.shape[-1], dtype=xp.float64, device=device_of(position))

@@ -64,7 +64,7 @@ class Witness:
 
     @property
     def d(self) -> int:
-        """The dimension."""
+        """The dimension of the vectors."""
         return len(self.x[0])
 
     @property

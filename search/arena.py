@@ -121,7 +121,7 @@ class Arena:
 
     @property
     def seconds(self) -> float:
-        """Since the start."""
+        """Seconds since the start of the search."""
         return time.perf_counter() - self.started
 
     def dimensions(self) -> tuple[int, ...]:
@@ -180,7 +180,7 @@ class Arena:
         if len(chosen):
             raw = np.asarray(ratio(outputs[chosen], x[chosen], list(range(self.m)), self._criterion), dtype=np.float64)
             values[chosen] = np.where(np.isnan(raw), -np.inf, raw)
-        self._spread(x, values)
+        self._discard_rounding(x, values)
         self._record(x, outputs, values, order)
         if self._faulty:
             self._show_faults(x, order)
@@ -223,7 +223,7 @@ class Arena:
             self._faulty.append(int(places[0]))
             yield places, np.full((1, seen.shape[-1]), np.nan)
 
-    def _spread(self, x: Floats, values: Floats) -> None:
+    def _discard_rounding(self, x: Floats, values: Floats) -> None:
         """Finite ratios that rounding may have made are not counted."""
         honest = x[:, : self.m]
         width = np.max(np.ptp(honest, axis=1), axis=-1)
@@ -282,7 +282,7 @@ class Arena:
         place = {role: new for new, role in enumerate(roles)}
         x = candidate.x[roles]
         values = np.array([float(found.ratio)])
-        self._spread(x[None], values)
+        self._discard_rounding(x[None], values)
         if values[0] == -np.inf:
             return candidate
         arrangement = tuple(place[role] for role in candidate.arrangement)

@@ -79,7 +79,7 @@ class Ledger:
             yield from self._connection.execute("select key, result from cells order by key")
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._connection.close()
 
 

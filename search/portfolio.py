@@ -57,7 +57,7 @@ ADVERSARIES: tuple[tuple[Adversary, float], ...] = (
 
 @dataclass
 class Arm:
-    """An adversary at work."""
+    """An adversary at work, and what it has cost and found so far."""
 
     adversary: Adversary
     weight: float

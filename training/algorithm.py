@@ -18,11 +18,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kappaguard.rules.base.rule import Rule
-from kappaguard.rules.distances import Beginning
 from kappaguard.search.attacks.base import Aggregation, Attack
 from kappaguard.search.attacks.directed import Directed
 from kappaguard.training import device, measure
-from kappaguard.training.glancing import Glancing
+from kappaguard.training.glance import GlanceChoice
 from kappaguard.training.messages import Diverged, descend, length_of, on_server, require_range, send
 from kappaguard.training.problem import Problem
 from kappaguard.training.randomness import reseeded
@@ -87,7 +86,7 @@ def drawn_iterate(settings: Settings) -> int:
 
 
 @dataclass
-class Training(Glancing):
+class Training(GlanceChoice):
     """A run that is carried on step by step."""
 
     problem: Problem
@@ -125,31 +124,30 @@ class Training(Glancing):
         honest = state.messages[:m]
         sent = time.perf_counter()
         record: dict[str, Any] = {"step": t}
-        if self._glances:
+        if self._one_glance_for_all:
             return self._after_one_glance(t, losses, record, (start, sent))
-        if not self._sees:
+        if not self._one_glance_for_rule:
             # exactly rounded: the order is that of the threads
             require_range(t, math.fsum(float(each) for each in self._squares) ** 0.5, settings.n, theta.dtype)
-        beginning = None
         if settings.f and self.attack is not None:
             action = self.attack.act(
                 on_server(honest), settings.f, reseeded(self.rule, settings.seed, 4, t), state.memory
             )
             state.messages[m:] = action.vectors.to(state.messages)
-            state.memory, beginning = action.memory, action.beginning
+            state.memory = action.memory
             record |= {"eta": action.eta} if action.eta is not None else {}
         elif settings.f and settings.flips:
             state.messages[m:] = self.problem.flipped(theta, None if settings.exact else t, settings.clip)
         attacked = time.perf_counter()
-        if self._sees:
-            aggregate, loss = self._seen(t, losses[:m].mean(), beginning)
+        if self._one_glance_for_rule:
+            aggregate, loss = self._seen(t, losses[:m].mean())
         else:
-            aggregate, loss = self._aggregate(t, beginning), float(losses[:m].mean())
+            aggregate, loss = self._aggregate(t), float(losses[:m].mean())
         aggregated = time.perf_counter()
         record |= {"batch_loss": loss}
         return self._descend(t, aggregate, length_of(aggregate), record, (start, sent, attacked, aggregated))
 
-    def _seen(self, t: int, loss: Tensor, beginning: Beginning | None) -> tuple[Tensor, float]:
+    def _seen(self, t: int, loss: Tensor) -> tuple[Tensor, float]:
         """The aggregate and the loss after one look at all messages; more looks if one of them is very far away."""
         settings, state = self.settings, self.state
         rule = reseeded(self.rule, settings.seed, 5, t)
@@ -157,7 +155,7 @@ class Training(Glancing):
         near = settings.n - settings.f
         glance = device.look(state.messages, None, rule, device.facts(self._squares, loss), near=near)
         require_range(t, glance.facts[0] ** 0.5, settings.n, state.theta.dtype)
-        found = self._aggregate(t, beginning) if glance.far else device.aggregate(glance, rule)
+        found = self._aggregate(t) if glance.far else device.aggregate(glance, rule)
         return found, glance.facts[1]
 
     def _descend(
@@ -223,13 +221,10 @@ class Training(Glancing):
         rows = state.messages[begin:end], self._gradients[begin:end]
         self._squares.append(send(*rows, state.theta, decay, settings.momentum, settings.clip))
 
-    def _aggregate(self, t: int, beginning: Beginning | None) -> Tensor:
+    def _aggregate(self, t: int) -> Tensor:
         messages, rule = on_server(self.state.messages), reseeded(self.rule, self.settings.seed, 5, t)
-        if beginning is not None and isinstance(rule, Rule):
-            result: Tensor = rule.knowing(messages, beginning)
-        else:
-            result = rule(messages)
-        return result.to(self.state.theta)
+        result: Tensor = rule(messages).to(self.state.theta)
+        return result
 
     def _output(self, t: int, length: float) -> None:
         state = self.state

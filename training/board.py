@@ -28,7 +28,7 @@ class Board:
         self._writer = writer()(str(folder / NAME))
 
     def add(self, row: dict[str, Any]) -> None:
-        """A line of the log."""
+        """Write a line of the log."""
         for name, value in row.items():
             if name not in ASIDE and isinstance(value, int | float):
                 self._writer.add_scalar(name, value, model_step(row))

@@ -84,7 +84,7 @@ class Configuration:
 
     @property
     def honest(self) -> int:
-        """n - f."""
+        """The number of honest workers, n - f."""
         return self.n - self.f
 
     def with_values(self, values: dict[str, Any]) -> Configuration:

@@ -100,7 +100,7 @@ class Glance:
 
     @property
     def direction(self) -> Tensor:
-        """a."""
+        """The attack's direction a."""
         return self.rows[-2]
 
 
@@ -243,7 +243,6 @@ def _output(glance: Glance, rule: Rule, eta: float, f: int) -> Tensor:
 def _combined(glance: Glance, output: NDArray[np.float64]) -> Tensor:
     """The vector of which these are the coordinates: a combination of the rows, with the shortest weights."""
     honest, direction, origin = glance.reduced.honest, glance.reduced.direction, glance.reduced.origin
-    assert origin is not None
     known = np.concatenate([honest, direction[None], origin[None]])
     # direction and origin in the unit of the honest vectors, or one could hide the others
     lengths = np.linalg.norm(known, axis=1)

@@ -19,7 +19,7 @@ MOST_RUNS = 100_000
 
 
 class Folder:
-    """A run's folder."""
+    """The folder of one run: configuration, log, checkpoint and results."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -27,12 +27,12 @@ def interrupts_between_steps() -> Iterator[Callable[[], None]]:
             raise KeyboardInterrupt
         asked = True
 
-    def give_way() -> None:
+    def raise_if_asked() -> None:
         if asked:
             raise KeyboardInterrupt
 
     signal.signal(signal.SIGINT, note)
     try:
-        yield give_way
+        yield raise_if_asked
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler)

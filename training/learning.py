@@ -177,6 +177,12 @@ class Learning(Problem):
                 seen = _mixed(seen, run.seen, part.size / (start + part.size))
         return total, seen
 
+    def _batch_of_step(self, step: int) -> tuple[Tensor, Tensor]:
+        """The batch that the honest gradients of this step were computed on."""
+        if self._drawn is None or self._drawn[0] != step:
+            raise RuntimeError(f"labels are flipped on the batch of step {step}, which was not drawn")
+        return self._drawn[1:]
+
     def flipped(self, theta: Tensor, step: int | None, clip: float | None) -> Tensor:
         """The honest workers' own samples, each label l as classes - 1 - l."""
         import torch
@@ -191,9 +197,7 @@ class Learning(Problem):
                     for place, worker in enumerate(hosted):
                         self._whole(theta, worker, False, rows[place])
                 else:
-                    assert self._drawn is not None
-                    assert self._drawn[0] == step
-                    images, labels = (each[begin * self.batch : end * self.batch] for each in self._drawn[1:])
+                    images, labels = (each[begin * self.batch : end * self.batch] for each in self._batch_of_step(step))
                     run = Pass(end - begin, uniform=uniform_numbers((self.seed, 2, step), hosted, self.images))
                     self.network.gradients(theta, images, self.classes - 1 - labels, rows, run)
                     rows += self.l2 * theta

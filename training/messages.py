@@ -6,7 +6,6 @@ import math
 from typing import TYPE_CHECKING
 
 from kappaguard.rules import native as kernels
-from kappaguard.training import native
 
 if TYPE_CHECKING:
     import torch
@@ -28,8 +27,7 @@ def send(
     """
     if messages.device.type != "cpu":
         return _send_together(messages, gradients, theta, decay, beta, clip)
-    done, square = native.send(messages, gradients, theta, decay, beta, clip)
-    for own, gradient in zip(messages[done:], gradients[done:], strict=True):
+    for own, gradient in zip(messages, gradients, strict=True):
         whole = gradient.add(theta, alpha=decay) if decay else gradient
         shrunk = 1.0
         if clip is not None:
@@ -39,8 +37,8 @@ def send(
                 length = largest * float((whole / largest).norm())
             shrunk = clip / max(clip, length)
         own.mul_(beta).add_(whole, alpha=(1 - beta) * shrunk)
-    rest = float(messages[done:].norm()) if done < len(messages) else 0.0
-    return square + rest * rest
+    sent = float(messages.norm())
+    return sent * sent
 
 
 def _send_together(
@@ -88,7 +86,7 @@ def require_range(t: int, length: float, n: int, dtype: torch.dtype) -> None:
 
 
 def length_of(vector: Tensor) -> float:
-    """||vector||, in float64."""
+    """||vector||, computed in float64."""
     import torch
 
     if vector.device.type == "cpu" and kernels.applies(row := vector.numpy()[None]):

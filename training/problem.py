@@ -50,7 +50,7 @@ class Problem(ABC):
 
     @abstractmethod
     def start(self) -> Tensor:
-        """theta_0."""
+        """The parameters theta_0 to start from."""
 
     @abstractmethod
     def stochastic(self, theta: Tensor, step: int, out: Tensor, finish: Finish) -> Tensor:

@@ -80,14 +80,14 @@ class Quadratic(Problem):
         return losses
 
     def exact(self, theta: Tensor, out: Tensor, learn: bool = False) -> Tensor:
-        """A theta - b_i."""
+        """The workers' gradients A theta - b_i."""
         curvature, every = self._constants()
         shifts = every[self._hosted]
         out.copy_((curvature * theta)[None] - shifts)
         return (curvature * theta * theta).sum() / 2 - shifts @ theta
 
     def noise(self, theta: Tensor) -> float:
-        """sigma^2, everywhere."""
+        """The noise sigma^2, which is the same everywhere."""
         return self.sigma**2
 
     def evaluate(self, theta: Tensor, samples: int = 0) -> Evaluation:

@@ -103,7 +103,7 @@ def run(
     try:
         if state.step == 0 and configuration.evaluate_every and not rows:
             tell(evaluated(training))
-        with interrupts_between_steps() as give_way:
+        with interrupts_between_steps() as raise_if_asked:
             while state.step < configuration.steps:
                 whole = False
                 tell(training.step())
@@ -116,7 +116,7 @@ def run(
                     store()
                     saved = time.perf_counter()
                 report(state.step, configuration.steps)
-                give_way()
+                raise_if_asked()
     except Diverged:
         status = "diverged"
     except RuleFault as fault:

@@ -36,11 +36,11 @@ class Slack:
     label: str = "slack"
 
     def at(self, step: int) -> Slack:
-        """The same in that step."""
+        """This adversary as it acts in that step."""
         return replace(self, step=step)
 
     def __call__(self, messages: Tensor) -> Tensor:
-        """The aggregate."""
+        """The aggregate of the vectors."""
         import torch
 
         mine = messages[: self.honest]
@@ -68,7 +68,8 @@ def owner_of(name: str) -> str | None:
 def slack_named(name: str, kappa: float | None, honest: int) -> Slack:
     """The adversary of that name."""
     found = _NAME.fullmatch(name)
-    assert found is not None
+    if found is None:
+        raise InputError(f"{name!r} is not one of {', '.join(NAMES)}")
     if kappa is None:
         raise InputError(f"{name} needs to know its coefficient: --kappa")
     return Slack(kappa, honest, NAMES[found[1]], label=name)

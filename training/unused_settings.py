@@ -12,15 +12,15 @@ OF_QUADRATICS = ("dimension", "smoothness", "condition", "heterogeneity", "sigma
 OF_DATA = ("dataset", "data_dir", "samples", "batch", "l2", "split", "alpha", "screen")
 
 
-def refuse_idle(asked: Iterable[str], configuration: Configuration) -> None:
+def refuse_unused(asked: Iterable[str], configuration: Configuration) -> None:
     """Every setting that was asked for must have a meaning in the run."""
     for name in asked:
-        reason = why_idle(name, configuration)
+        reason = why_unused(name, configuration)
         if reason is not None:
             raise InputError(f"{name} has no meaning here: {reason}")
 
 
-def why_idle(name: str, given: Configuration) -> str | None:
+def why_unused(name: str, given: Configuration) -> str | None:
     """Why a setting says nothing in this run; None if it does."""
     quadratic, exact, theorem = given.model == "quadratic", given.algorithm == "gd", given.schedule == "theorem"
     if name in OF_QUADRATICS and not quadratic:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 
 from kappaguard.rules.base.checks import require_count
 from kappaguard.rules.base.errors import InputError
-from kappaguard.rules.foreign.spec import split_pipeline
+from kappaguard.rules.grammar import split_pipeline
 from kappaguard.rules.names import PRE_AGGREGATIONS, RULES, is_code, parse
 from kappaguard.verify.process.sweep import digest
 from kappaguard.verify.theory.store import shared_hash

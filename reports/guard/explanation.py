@@ -67,8 +67,8 @@ def explain(verdict: Verdict) -> str:
     if verdict.verdict == "refuted" and verdict.trouble is not None:
         lines[1] = f"  {printable(verdict.reason)}; after that {printable(verdict.trouble)}"
     if verdict.verdict == "refuted" and verdict.witness is not None:
-        lines += ["", *matrix(verdict.witness, verdict.output), "", *_numbers(verdict), ""]
-        lines += [f"reproduce: {line}" for line in reproduce(verdict)]
+        lines += ["", *matrix(verdict.witness, verdict.output), "", *_numbers(verdict, verdict.witness), ""]
+        lines += [f"reproduce: {line}" for line in reproduce(verdict, verdict.witness)]
     findings = [
         f"  health, {'refutes' if each.refutes else 'warns'}: {each.check}: {printable(each.message)}"
         for each in verdict.findings
@@ -118,9 +118,7 @@ def _groups(indices: list[int], witness: Witness) -> Iterator[tuple[str, int]]:
         start = place
 
 
-def _numbers(verdict: Verdict) -> list[str]:
-    witness = verdict.witness
-    assert witness is not None
+def _numbers(verdict: Verdict, witness: Witness) -> list[str]:
     honest = [witness.x[index] for index in witness.subset]
     centre = mean(honest)
     offsets = [minus(row, centre) for row in honest]
@@ -141,10 +139,9 @@ def _numbers(verdict: Verdict) -> list[str]:
     return lines
 
 
-def reproduce(verdict: Verdict) -> list[str]:
+def reproduce(verdict: Verdict, witness: Witness) -> list[str]:
     """What to paste: the command if the rule has a name, and the call on the input if that is short."""
-    witness, lines = verdict.witness, []
-    assert witness is not None
+    lines = []
     named = not is_code(verdict.rule) or "<" not in verdict.rule
     if verdict.path is not None and named:
         code = " --run-code" if is_code(witness.rule) else ""

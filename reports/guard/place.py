@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from pathlib import Path, PurePosixPath
 
-from kappaguard.rules.foreign.spec import PATTERN, split_pipeline
+from kappaguard.rules.grammar import PATTERN, split_pipeline
 
 CONFIGURATION = "pyproject.toml"
 MOST_BYTES = 4 << 20

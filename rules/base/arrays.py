@@ -67,7 +67,7 @@ def as_array(x: Array | Sequence[Any]) -> Array:
 
 
 def device_of(x: Array) -> Any:
-    """Where x lives."""
+    """The device on which x lives."""
     return array_api_compat.device(x)
 
 

@@ -27,11 +27,18 @@ def on_grid(x: NDArray[Any], denominator: int) -> NDArray[Any]:
     return _each(x, lambda value: Fraction(round(value * denominator), denominator))
 
 
-def simplest(x: NDArray[Any], tolerance: Fraction) -> NDArray[Any]:
-    """Every entry replaced by the fraction of smallest denominator that is at most ``tolerance`` away."""
-    if tolerance <= 0:
-        raise InputError(f"the tolerance must be positive, got {tolerance}")
-    return _each(x, lambda value: simplest_between(value - tolerance, value + tolerance))
+def simplest_of_float(value: float) -> Fraction:
+    """The fraction of smallest denominator among those that round to a finite float.
+
+    Any fraction whose denominator is below 2^26 or so is the simplest one that rounds to its float.
+    """
+    exact = Fraction(value)
+    if exact.denominator == 1:
+        return exact
+    above, below = math.nextafter(value, math.inf), math.nextafter(value, -math.inf)
+    # half a unit in the last place to either side, where every fraction rounds to the value; of the two ends, which
+    # may not, neither is chosen: their denominators are larger than the value's own
+    return simplest_between((exact + Fraction(below)) / 2, (exact + Fraction(above)) / 2)
 
 
 def simplest_between(low: Fraction, high: Fraction) -> Fraction:

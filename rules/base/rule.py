@@ -19,7 +19,6 @@ import numpy as np
 from kappaguard.rules.base.arrays import Array, enter
 from kappaguard.rules.base.errors import InputError
 from kappaguard.rules.cloud import Cloud
-from kappaguard.rules.distances import Beginning
 
 if TYPE_CHECKING:
     from kappaguard.rules.pipeline import Chain, Pipeline
@@ -63,7 +62,7 @@ class Stage(ABC):
 
     @property
     def traits(self) -> Traits:
-        """What holds for it."""
+        """Which invariances hold for this rule."""
         return self._traits
 
     @property
@@ -113,15 +112,8 @@ class Rule(Stage):
 
     def __call__(self, x: Array) -> Array:
         """The aggregate of x, of shape (..., n, d) -> (..., d)."""
-        return self.knowing(x, None)
-
-    def knowing(self, x: Array, beginning: Beginning | None) -> Array:
-        """The same, where somebody knows the inner products of the first vectors, and that all others are equal.
-
-        Of these others, only the first is looked at.
-        """
         array, back = enter(x)
-        return back(self.aggregate(Cloud(array, beginning=beginning)))
+        return back(self.aggregate(Cloud(array)))
 
     @abstractmethod
     def aggregate(self, cloud: Cloud) -> Array:

@@ -6,6 +6,6 @@ any callable, torch module or peer object, into an ``Adapted`` rule. No peer is 
 
 from kappaguard.rules.foreign.adapted import Adapted, Outcome, PreAdapted
 from kappaguard.rules.foreign.resolve import resolve
-from kappaguard.rules.foreign.spec import split_pipeline
+from kappaguard.rules.grammar import split_pipeline
 
 __all__ = ["Adapted", "Outcome", "PreAdapted", "resolve", "split_pipeline"]

@@ -13,7 +13,7 @@ from kappaguard.rules.base.errors import InputError
 from kappaguard.rules.foreign.adapted import Adapted, PreAdapted
 from kappaguard.rules.foreign.convert import form_named
 from kappaguard.rules.foreign.parameters import Wanted
-from kappaguard.rules.foreign.rebuild import Fresh, fresh
+from kappaguard.rules.foreign.rebuild import Remaker, remaker
 
 MODULES = (
     "byzfl.aggregators.aggregators",
@@ -32,7 +32,7 @@ PRE_AGGREGATIONS = "byzfl.aggregators.preaggregators"
 class ByzflCall:
     """One evaluation; a ``RobustAggregator`` has a method where the others are callable."""
 
-    make: Fresh
+    make: Remaker
 
     def __call__(self, vectors: Array) -> Any:
         rule = self.make(len(vectors))
@@ -42,7 +42,7 @@ class ByzflCall:
 
 def adapt(target: Any, request: Wanted) -> Adapted | PreAdapted:
     """A class or an object of ByzFL; options other than ``backend`` go to the constructor."""
-    make = fresh(target, request, request.without("backend"))
+    make = remaker(target, request, request.without("backend"))
     trial = make(request.trial_rows)
     if not callable(trial) and not hasattr(trial, "aggregate_vectors"):
         raise InputError(f"{request.name} is not an aggregation rule of ByzFL")

@@ -10,7 +10,7 @@ from kappaguard.rules.base.arrays import Array
 from kappaguard.rules.base.errors import InputError
 from kappaguard.rules.foreign.adapted import Adapted, PreAdapted
 from kappaguard.rules.foreign.parameters import Derived, Wanted
-from kappaguard.rules.foreign.rebuild import Fresh, fresh
+from kappaguard.rules.foreign.rebuild import Remaker, remaker
 
 MODULES = (
     "byzpy.aggregators.coordinate_wise",
@@ -26,7 +26,7 @@ SHELLS = ("byzpy",)
 class Aggregate:
     """One evaluation of a rule."""
 
-    make: Fresh
+    make: Remaker
 
     def __call__(self, vectors: Array) -> Any:
         return self.make(len(vectors)).aggregate(list(vectors))
@@ -36,7 +36,7 @@ class Aggregate:
 class PreAggregate:
     """One evaluation of a pre-aggregation; its list of vectors becomes a matrix."""
 
-    make: Fresh
+    make: Remaker
 
     def __call__(self, vectors: Array) -> Any:
         import torch
@@ -52,7 +52,7 @@ def adapt(target: Any, request: Wanted) -> Adapted | PreAdapted:
     which global seeding does not reach: it is given one.
     """
     derived: Derived = {"q": lambda rows, f: rows - f, "rng": lambda rows, f: random.Random(request.seed)}
-    make = fresh(target, request, request.options, derived)
+    make = remaker(target, request, request.options, derived)
     trial = make(request.trial_rows)
     if hasattr(trial, "pre_aggregate"):
         return PreAdapted(request.name, request.f, PreAggregate(make), "torch", request.seed)

@@ -16,7 +16,7 @@ from kappaguard.rules.base.errors import InputError
 from kappaguard.rules.foreign.adapted import Adapted, PreAdapted
 from kappaguard.rules.foreign.convert import Form, in_form
 from kappaguard.rules.foreign.parameters import NO_DERIVED, Derived, Wanted, bind, signature
-from kappaguard.rules.foreign.rebuild import Fresh, fresh
+from kappaguard.rules.foreign.rebuild import Remaker, remaker
 from kappaguard.rules.foreign.seeding import preserved, seed_all
 from kappaguard.rules.foreign.styles import (
     CONTAINERS,
@@ -44,7 +44,7 @@ class PlainCall:
     ``others`` that does is taken. ``found`` remembers it.
     """
 
-    make: Fresh
+    make: Remaker
     name: str
     f: int
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -133,9 +133,9 @@ def adapt(target: Any, request: Wanted) -> Adapted | PreAdapted:
     """
     derived, options = _meanings(request), request.without(*_taken(request))
     if inspect.isclass(target):
-        call = PlainCall(fresh(target, request, options, derived), request.name, request.f, derived=derived)
+        call = PlainCall(remaker(target, request, options, derived), request.name, request.f, derived=derived)
     elif callable(target) or any(hasattr(target, name) for name in METHODS):
-        call = PlainCall(fresh(target, request, {}), request.name, request.f, options, derived=derived)
+        call = PlainCall(remaker(target, request, {}), request.name, request.f, options, derived=derived)
     else:
         raise InputError(f"{request.name} is a {type(target).__name__}, which cannot be called")
     trial = call.make(request.trial_rows)

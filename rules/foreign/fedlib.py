@@ -9,7 +9,7 @@ from kappaguard.rules.base.arrays import Array
 from kappaguard.rules.base.errors import InputError
 from kappaguard.rules.foreign.adapted import Adapted
 from kappaguard.rules.foreign.parameters import Wanted
-from kappaguard.rules.foreign.rebuild import Fresh, fresh
+from kappaguard.rules.foreign.rebuild import Remaker, remaker
 
 LIBRARIES = ("fedlib", "fllib")
 """The library, and its name while it was a part of Blades."""
@@ -26,7 +26,7 @@ SHELLS = tuple(f"{library}{package}" for library in LIBRARIES for package in (""
 class FedlibCall:
     """One evaluation: the rows as a list of tensors."""
 
-    make: Fresh
+    make: Remaker
 
     def __call__(self, vectors: Array) -> Any:
         return self.make(len(vectors))(list(vectors))
@@ -34,7 +34,7 @@ class FedlibCall:
 
 def adapt(target: Any, request: Wanted) -> Adapted:
     """A class or an object of fedlib; options go to the constructor."""
-    make = fresh(target, request, request.options)
+    make = remaker(target, request, request.options)
     if not callable(make(request.trial_rows)):
         raise InputError(f"{request.name} is not an aggregation rule of fedlib")
     return Adapted(request.name, request.f, FedlibCall(make), "torch", request.seed)

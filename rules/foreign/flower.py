@@ -18,7 +18,7 @@ from kappaguard.rules.base.arrays import Array
 from kappaguard.rules.base.errors import InputError
 from kappaguard.rules.foreign.adapted import Adapted
 from kappaguard.rules.foreign.parameters import Derived, Wanted, bind, listed
-from kappaguard.rules.foreign.rebuild import Fresh, fresh
+from kappaguard.rules.foreign.rebuild import Remaker, remaker
 
 FUNCTIONS = "flwr.server.strategy.aggregate"
 MODULES = ("flwr.serverapp.strategy", FUNCTIONS, "flwr.server.strategy")
@@ -94,7 +94,7 @@ class FunctionCall:
 class FitCall:
     """An old strategy: ``aggregate_fit(round, [(client, FitRes), ...], failures)`` gives (parameters, metrics)."""
 
-    make: Fresh
+    make: Remaker
     counts: Counts
 
     def __call__(self, vectors: Array) -> Any:
@@ -135,7 +135,7 @@ class Reply:
 class TrainCall:
     """A new strategy: ``aggregate_train(round, replies)`` gives (arrays, metrics) and uses up the replies."""
 
-    make: Fresh
+    make: Remaker
     counts: Counts
 
     def __call__(self, vectors: Array) -> Any:
@@ -171,7 +171,7 @@ def adapt(target: Any, request: Wanted) -> Adapted:
         call = FunctionCall(target, request.name, request.f, counts, options)
         call.arguments(request.trial_rows)
         return Adapted(request.name, request.f, call, "numpy", request.seed)
-    make = fresh(target, request, options, {"beta": cut_fraction})
+    make = remaker(target, request, options, {"beta": cut_fraction})
     trial = make(request.trial_rows)
     if hasattr(trial, "aggregate_train"):
         return Adapted(request.name, request.f, TrainCall(make, counts), "numpy", request.seed)

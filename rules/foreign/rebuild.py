@@ -13,7 +13,7 @@ from kappaguard.rules.foreign.parameters import NO_DERIVED, Derived, Wanted, bin
 from kappaguard.rules.foreign.seeding import seeded
 
 
-class Fresh(Protocol):
+class Remaker(Protocol):
     """Makes the object for an input of so many rows."""
 
     def __call__(self, rows: int) -> Any: ...
@@ -45,7 +45,7 @@ class Copied:
         return copy.deepcopy(self.snapshot)
 
 
-def fresh(target: Any, request: Wanted, options: Mapping[str, Any], derived: Derived = NO_DERIVED) -> Fresh:
+def remaker(target: Any, request: Wanted, options: Mapping[str, Any], derived: Derived = NO_DERIVED) -> Remaker:
     """How to make ``target`` (a class or an object) anew; tried once, so that a wrong request fails at once."""
     if not inspect.isclass(target):
         if options:

@@ -14,7 +14,7 @@ from kappaguard.rules.foreign.adapted import Adapted, Origin, PreAdapted
 from kappaguard.rules.foreign.importing import attribute, is_path, load_file, load_module
 from kappaguard.rules.foreign.parameters import Wanted, listed
 from kappaguard.rules.foreign.pipeline import chained
-from kappaguard.rules.foreign.spec import Spec, parse, split_pipeline
+from kappaguard.rules.grammar import CodeName, parse, split_pipeline
 
 PEERS = {
     "byzfl": "kappaguard.rules.foreign.byzfl",
@@ -71,7 +71,7 @@ def foreign_rule(
     return adapt(find(spec), Wanted(text.strip(), f, n, seed, {**spec.options, **options}, pre))
 
 
-def find(spec: Spec) -> Any:
+def find(spec: CodeName) -> Any:
     """The object that ``spec`` names."""
     if is_path(spec.where):
         if not spec.where.endswith(".py"):
@@ -89,7 +89,7 @@ def find(spec: Spec) -> Any:
     return first_with(spec, [name for name in peer.MODULES if name.partition(".")[0] == top], shells)
 
 
-def first_with(spec: Spec, names: list[str], shells: list[str]) -> Any:
+def first_with(spec: CodeName, names: list[str], shells: list[str]) -> Any:
     """The object from the first of a peer's modules that has it; a module that fails matters only if none has."""
     modules: list[ModuleType] = []
     failures: list[InputError] = []

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from kappaguard.rules.foreign.adapted import Adapted, Guarded, PreAdapted
 from kappaguard.rules.foreign.pipeline import Stages
-from kappaguard.rules.foreign.rebuild import Fresh
+from kappaguard.rules.foreign.rebuild import Remaker
 
 G = TypeVar("G", Adapted, PreAdapted, Guarded)
 
@@ -17,7 +17,7 @@ G = TypeVar("G", Adapted, PreAdapted, Guarded)
 class SingleObject:
     """Makes the object once for each number of rows, and hands out that one from then on."""
 
-    make: Fresh
+    make: Remaker
     made: dict[int, Any] = field(default_factory=dict)
 
     def __call__(self, rows: int) -> Any:

@@ -16,8 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kappaguard.rules.gram import distances_from_gram
 from kappaguard.rules.native.networks import network
-from kappaguard.rules.native.sharing import spread, threads_for
+from kappaguard.rules.native.sharing import over_columns, threads_for
 
 _FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 LEAST_ENTRIES = 2048
@@ -28,12 +29,10 @@ FEW_VECTORS = 128
 HEAD = 16
 """So many entries tell which rows may be equal."""
 
-CANCELLED = 1e-2
-"""A squared distance below this part of the two squared norms lost digits to cancellation and is formed anew."""
-
 
 @cache
-def _compiled() -> Any | None:
+def _compiled() -> Any:
+    """The compiled module; None if there is none, or it is switched off."""
     if os.environ.get("KAPPAGUARD_NATIVE", "1") == "0":
         return None
     try:
@@ -104,7 +103,6 @@ def _repeated_rows(x: NDArray[Any]) -> tuple[slice, NDArray[np.intp]] | None:
 
 def _distinct_distances(x: NDArray[Any]) -> Products:
     kernels = _compiled()
-    assert kernels is not None
     n, d = x.shape
 
     def gram(begin: int, end: int) -> NDArray[np.float64]:
@@ -113,16 +111,13 @@ def _distinct_distances(x: NDArray[Any]) -> Products:
         return part
 
     lower = np.zeros((n, n))
-    lower[1:, 1:] = sum(spread(x, gram))
-    squares = lower.diagonal()
-    norms = squares[:, None] + squares
+    lower[1:, 1:] = sum(over_columns(x, gram))
     with np.errstate(invalid="ignore", over="ignore"):
         both = lower + lower.T
-        distances: NDArray[np.float64] = norms - 2 * both
-        np.fill_diagonal(distances, norms.max())
-        # also where the comparison is with NaN
-        suspects = ~(distances >= CANCELLED * norms)
-    np.fill_diagonal(distances, 0.0)
+        np.fill_diagonal(both, lower.diagonal())
+        found = distances_from_gram(both)
+        suspects = found.lost()
+    distances: NDArray[np.float64] = found.distances
     if suspects.any():
         cancelled = np.ascontiguousarray(np.argwhere(np.tril(suspects, -1)), dtype=np.intc)
         rows, columns = cancelled.T
@@ -131,7 +126,6 @@ def _distinct_distances(x: NDArray[Any]) -> Products:
         distances[columns, rows] = again
     if n > FEW_VECTORS:
         return Products(distances, None)
-    np.fill_diagonal(both, squares)
     return Products(distances, both)
 
 
@@ -141,7 +135,6 @@ def gram_about(x: NDArray[Any], centre: NDArray[Any], extra: NDArray[Any]) -> ND
     Each is right to 1e-14 of the two lengths.
     """
     kernels = _compiled()
-    assert kernels is not None
     kept, place = _repeated_rows(x) or (slice(len(x)), np.arange(len(x)))
     distinct, count = x[kept], len(extra)
     n, d = distinct.shape
@@ -154,53 +147,9 @@ def gram_about(x: NDArray[Any], centre: NDArray[Any], extra: NDArray[Any]) -> ND
 
     index = np.concatenate([place, np.arange(n, n + count)])
     with np.errstate(over="ignore", invalid="ignore"):
-        lower: NDArray[np.float64] = sum(spread(distinct, gram))
+        lower: NDArray[np.float64] = sum(over_columns(distinct, gram))
         result: NDArray[np.float64] = (lower + np.tril(lower, -1).T)[np.ix_(index, index)]
     return result
-
-
-class Along(NamedTuple):
-    """The mean of some vectors, a direction that follows from them, and the inner products of x_i - mean and it."""
-
-    mean: NDArray[Any]
-    direction: NDArray[Any]
-    gram: NDArray[np.float64]
-
-
-def gram_along(x: NDArray[Any], deviation: bool) -> Along:
-    """One pass for the mean, the direction and ``gram_about`` of both: ``gram_about(x, mean, direction[None])``.
-
-    The direction is the coordinate-wise standard deviation, with divisor n - 1, or minus the mean.
-    """
-    kernels = _compiled()
-    assert kernels is not None
-    n, d = x.shape
-    found = np.empty(d, dtype=x.dtype), np.empty(d, dtype=x.dtype)
-
-    def gram(begin: int, end: int) -> NDArray[np.float64]:
-        part = np.zeros((n + 1, n + 1))
-        kernels.gram_along(x, x.itemsize, n, d, begin, end, deviation, *found, part)
-        return part
-
-    with np.errstate(over="ignore", invalid="ignore"):
-        lower: NDArray[np.float64] = sum(spread(x, gram))
-        return Along(*found, lower + np.tril(lower, -1).T)
-
-
-def row_about(x: NDArray[Any], centre: NDArray[Any], row: int) -> NDArray[np.float64]:
-    """The inner products of x_row - centre with all x_i - centre, in float64, right to 1e-14 of the two lengths."""
-    kernels = _compiled()
-    assert kernels is not None
-    n, d = x.shape
-    middle = np.ascontiguousarray(centre, dtype=x.dtype)
-
-    def products(begin: int, end: int) -> NDArray[np.float64]:
-        part = np.zeros(n)
-        kernels.row_about(x, x.itemsize, n, d, begin, end, middle, row, part)
-        return part
-
-    total: NDArray[np.float64] = sum(spread(x, products))
-    return total
 
 
 def distances_from(x: NDArray[Any], row: int) -> NDArray[np.float64]:
@@ -215,7 +164,6 @@ def _pairs_with(count: int, row: int) -> NDArray[np.intc]:
 
 def _pair_distances(x: NDArray[Any], pairs: NDArray[np.intc]) -> NDArray[np.float64]:
     kernels = _compiled()
-    assert kernels is not None
     n, d = x.shape
 
     def differences(begin: int, end: int) -> NDArray[np.float64]:
@@ -223,14 +171,13 @@ def _pair_distances(x: NDArray[Any], pairs: NDArray[np.intc]) -> NDArray[np.floa
         kernels.pairs(x, x.itemsize, n, d, begin, end, pairs, len(pairs), part)
         return part
 
-    total: NDArray[np.float64] = sum(spread(x, differences))
+    total: NDArray[np.float64] = sum(over_columns(x, differences))
     return total
 
 
 def squared_lengths(x: NDArray[Any]) -> NDArray[np.float64]:
     """The sums of squares of the rows of x, accumulated in float64."""
     kernels = _compiled()
-    assert kernels is not None
     n, d = x.shape
 
     def squares(begin: int, end: int) -> NDArray[np.float64]:
@@ -238,14 +185,13 @@ def squared_lengths(x: NDArray[Any]) -> NDArray[np.float64]:
         kernels.squares(x, x.itemsize, n, d, begin, end, part)
         return part
 
-    total: NDArray[np.float64] = sum(spread(x, squares))
+    total: NDArray[np.float64] = sum(over_columns(x, squares))
     return total
 
 
 def combine(weights: NDArray[np.float64], x: NDArray[Any]) -> tuple[NDArray[Any], bool]:
     """weights @ x for one row of weights, and whether all of it is finite; rows of weight zero are not looked at."""
     kernels = _compiled()
-    assert kernels is not None
     n, d = x.shape
     given = np.asarray(weights, dtype=np.float64, order="C")
     out = np.empty(d, dtype=x.dtype)
@@ -255,7 +201,7 @@ def combine(weights: NDArray[np.float64], x: NDArray[Any]) -> tuple[NDArray[Any]
     def part(begin: int, end: int) -> bool:
         return bool(kernels.combine(x, x.itemsize, n, d, begin, end, given, out))
 
-    return out, not any(spread(x, part))
+    return out, not any(over_columns(x, part))
 
 
 Medians = tuple[NDArray[np.float64], NDArray[np.bool_]]
@@ -290,26 +236,6 @@ def median_weights(
     return weights, left
 
 
-def median_weights_seen(
-    radius: NDArray[np.float64],
-    directions: NDArray[np.float64],
-    pivot: NDArray[np.integer[Any]],
-    collinear: float,
-    tolerance: float,
-    most_steps: int,
-    halvings: int,
-) -> Medians | None:
-    """The same from the distances of all vectors from one, and the inner products of their directions."""
-    kernels = _compiled()
-    n = radius.shape[-1]
-    if kernels is None or n > FEW_VECTORS:
-        return None
-    weights, left = np.empty(radius.shape), np.empty(radius.shape[:-1], dtype=np.bool_)
-    seen = np.ascontiguousarray(radius), np.ascontiguousarray(directions), np.asarray(pivot, dtype=np.intc)
-    kernels.median_seen(*seen, left.size, n, collinear, tolerance, most_steps, halvings, weights, left)
-    return weights, left
-
-
 def window_mean(x: NDArray[Any], low: int, high: int) -> NDArray[Any] | None:
     """Per column, the mean of the values of ranks low .. high - 1; None if x has a NaN."""
     return _reduce(x, network(len(x), low, high), low, high, 0, 0.0)
@@ -324,11 +250,10 @@ def _reduce(
     x: NDArray[Any], steps: NDArray[np.intc], low: int, high: int, kept: int, margin: float
 ) -> NDArray[Any] | None:
     kernels = _compiled()
-    assert kernels is not None
     n, d = x.shape
     out = np.empty(d, dtype=x.dtype)
 
     def reduce(begin: int, end: int) -> bool:
         return bool(kernels.reduce(x, x.itemsize, n, d, begin, end, steps, len(steps), low, high, kept, margin, out))
 
-    return None if any(spread(x, reduce)) else out
+    return None if any(over_columns(x, reduce)) else out

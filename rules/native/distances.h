@@ -45,62 +45,6 @@ static int NAME(gram)(const REAL *x, long n, long d, long begin, long end, const
     return 0;
 }
 
-/* The means of `count` columns. */
-static CLONES void NAME(means_of)(const REAL *restrict x, long n, long d, long count, REAL *restrict means)
-{
-    memset(means, 0, sizeof(REAL) * (size_t)count);
-    long row = 0;
-    for (; row + 4 <= n; row += 4) {
-        const REAL *restrict a = x + row * d, *restrict b = a + d, *restrict c = b + d, *restrict e = c + d;
-        for (long k = 0; k < count; ++k)
-            means[k] += (a[k] + b[k]) + (c[k] + e[k]);
-    }
-    for (; row < n; ++row)
-        for (long k = 0; k < count; ++k)
-            means[k] += x[row * d + k];
-    for (long k = 0; k < count; ++k)
-        means[k] /= (REAL)n;
-}
-
-/* The standard deviations of the columns of a block whose means are zero, with divisor n - 1. */
-static CLONES void NAME(deviations_of)(const double *restrict block, long n, long span, long count,
-                                       REAL *restrict deviations)
-{
-    double squares[MAX_SPAN] = {0};
-    for (long row = 0; row < n; ++row)
-        for (long k = 0; k < count; ++k)
-            squares[k] += block[row * span + k] * block[row * span + k];
-    for (long k = 0; k < count; ++k)
-        deviations[k] = (REAL)sqrt(squares[k] / (double)(n - 1));
-}
-
-/* The lower triangle of the Gram matrix of n rows less their mean and of a direction that follows from them, the
- * deviations or minus the mean; and these two themselves, all in one pass. */
-static int NAME(gram_along)(const REAL *x, long n, long d, long begin, long end, int deviation, REAL *means,
-                            REAL *directions, double *out)
-{
-    long span = span_for(n + 2);
-    double *block = aligned_alloc(64, sizeof(double) * (size_t)((n + 2) * span));
-    if (!block)
-        return -1;
-    double *origin = block + (n + 1) * span;
-    for (long start = begin; start < end; start += span) {
-        long count = end - start < span ? end - start : span;
-        NAME(means_of)(x + start, n, d, count, means + start);
-        long width = NAME(widen)(means, 1, d, start, start + count, span, NULL, origin);
-        NAME(widen)(x, n, d, start, end, span, origin, block);
-        if (deviation)
-            NAME(deviations_of)(block, n, span, count, directions + start);
-        else
-            for (long k = start; k < start + count; ++k)
-                directions[k] = -means[k];
-        NAME(widen)(directions, 1, d, start, start + count, span, NULL, block + n * span);
-        accumulate_gram(block, n + 1, span, width, out);
-    }
-    free(block);
-    return 0;
-}
-
 /* Squared distances of the listed pairs of rows, from differences: no cancellation. */
 static int NAME(pairs)(const REAL *x, long n, long d, long begin, long end, const int *pairs, long count, double *out)
 {
@@ -133,36 +77,6 @@ static CLONES void NAME(squares)(const REAL *restrict x, long n, long d, long be
         for (; k < end; ++k)
             rest += (double)source[k] * (double)source[k];
         out[row] += rest;
-    }
-}
-
-/* Adds the inner products of one row with all, each less the centre. */
-static CLONES void NAME(row_about)(const REAL *restrict x, long n, long d, long begin, long end,
-                                   const REAL *restrict centre, long which, double *restrict out)
-{
-    double middle[MAX_SPAN], own[MAX_SPAN];
-    for (long start = begin; start < end; start += MAX_SPAN) {
-        long width = end - start < MAX_SPAN ? end - start : MAX_SPAN;
-        for (long k = 0; k < width; ++k) {
-            middle[k] = (double)centre[start + k];
-            own[k] = (double)x[which * d + start + k] - middle[k];
-        }
-        for (long row = 0; row < n; ++row) {
-            const REAL *restrict source = x + row * d + start;
-            lanes even = {0}, odd = {0};
-            long k = 0;
-            for (; k + 8 <= width; k += 8) {
-                lanes first = {source[k], source[k + 1], source[k + 2], source[k + 3]};
-                lanes second = {source[k + 4], source[k + 5], source[k + 6], source[k + 7]};
-                even += (first - *(const unaligned_lanes *)(middle + k)) * *(const unaligned_lanes *)(own + k);
-                odd += (second - *(const unaligned_lanes *)(middle + k + 4)) * *(const unaligned_lanes *)(own + k + 4);
-            }
-            even += odd;
-            double rest = even[0] + even[1] + even[2] + even[3];
-            for (; k < width; ++k)
-                rest += ((double)source[k] - middle[k]) * own[k];
-            out[row] += rest;
-        }
     }
 }
 

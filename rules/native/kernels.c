@@ -185,14 +185,6 @@ static int check_shape(Py_ssize_t itemsize, Py_ssize_t n, Py_ssize_t d, Py_ssize
     return -1;
 }
 
-static int check_row(Py_ssize_t row, Py_ssize_t n)
-{
-    if (0 <= row && row < n)
-        return 0;
-    PyErr_SetString(PyExc_ValueError, "there is no row of that number");
-    return -1;
-}
-
 static int check_extra(Py_ssize_t count)
 {
     if (0 <= count && count <= MOST_ROWS)
@@ -261,50 +253,6 @@ static PyObject *gram_about(PyObject *self, PyObject *args)
                                          buffers.views[2].buf, count, buffers.views[3].buf);
     Py_END_ALLOW_THREADS
     return finish(&buffers, status);
-}
-
-static PyObject *gram_along(PyObject *self, PyObject *args)
-{
-    PyObject *x, *means, *directions, *out;
-    Py_ssize_t itemsize, n, d, begin, end;
-    int deviation, status = 0;
-    Buffers buffers = {.count = 0};
-    (void)self;
-    if (!PyArg_ParseTuple(args, "OnnnnnpOOO", &x, &itemsize, &n, &d, &begin, &end, &deviation, &means, &directions,
-                          &out))
-        return NULL;
-    if (check_shape(itemsize, n, d, begin, end) || take(&buffers, x, 0, itemsize * n * d) ||
-        take(&buffers, means, 1, itemsize * d) || take(&buffers, directions, 1, itemsize * d) ||
-        take(&buffers, out, 1, (Py_ssize_t)sizeof(double) * (n + 1) * (n + 1)))
-        return finish(&buffers, -1);
-    Py_BEGIN_ALLOW_THREADS
-    status = itemsize == 4 ? gram_along_single(buffers.views[0].buf, n, d, begin, end, deviation, buffers.views[1].buf,
-                                               buffers.views[2].buf, buffers.views[3].buf)
-                           : gram_along_double(buffers.views[0].buf, n, d, begin, end, deviation, buffers.views[1].buf,
-                                               buffers.views[2].buf, buffers.views[3].buf);
-    Py_END_ALLOW_THREADS
-    return finish(&buffers, status);
-}
-
-static PyObject *row_about(PyObject *self, PyObject *args)
-{
-    PyObject *x, *centre, *out;
-    Py_ssize_t itemsize, n, d, begin, end, which;
-    Buffers buffers = {.count = 0};
-    (void)self;
-    if (!PyArg_ParseTuple(args, "OnnnnnOnO", &x, &itemsize, &n, &d, &begin, &end, &centre, &which, &out))
-        return NULL;
-    if (check_shape(itemsize, n, d, begin, end) || take(&buffers, x, 0, itemsize * n * d) ||
-        take(&buffers, centre, 0, itemsize * d) || take(&buffers, out, 1, (Py_ssize_t)sizeof(double) * n) ||
-        check_row(which, n))
-        return finish(&buffers, -1);
-    Py_BEGIN_ALLOW_THREADS
-    if (itemsize == 4)
-        row_about_single(buffers.views[0].buf, n, d, begin, end, buffers.views[1].buf, which, buffers.views[2].buf);
-    else
-        row_about_double(buffers.views[0].buf, n, d, begin, end, buffers.views[1].buf, which, buffers.views[2].buf);
-    Py_END_ALLOW_THREADS
-    return finish(&buffers, 0);
 }
 
 static PyObject *pairs(PyObject *self, PyObject *args)
@@ -447,48 +395,11 @@ static PyObject *median(PyObject *self, PyObject *args)
     return finish(&buffers, status < 0 ? status : 0);
 }
 
-static PyObject *median_seen(PyObject *self, PyObject *args)
-{
-    PyObject *radius, *directions, *pivots, *weights, *left;
-    Py_ssize_t count, n, most_steps, halvings;
-    Limits limits = {0};
-    Buffers buffers = {.count = 0};
-    int status = 0;
-    (void)self;
-    if (!PyArg_ParseTuple(args, "OOOnnddnnOO", &radius, &directions, &pivots, &count, &n, &limits.collinear,
-                          &limits.tolerance, &most_steps, &halvings, &weights, &left))
-        return NULL;
-    limits.most_steps = most_steps, limits.halvings = halvings;
-    if (check_shape(8, n, 0, 0, 0) || check_batch(count, n) ||
-        take(&buffers, radius, 0, (Py_ssize_t)sizeof(double) * count * n) ||
-        take(&buffers, directions, 0, (Py_ssize_t)sizeof(double) * count * n * n) ||
-        take(&buffers, pivots, 0, (Py_ssize_t)sizeof(int) * count) ||
-        take(&buffers, weights, 1, (Py_ssize_t)sizeof(double) * count * n) || take(&buffers, left, 1, count))
-        return finish(&buffers, -1);
-    const double *lengths = buffers.views[0].buf, *cosines = buffers.views[1].buf;
-    const int *from = buffers.views[2].buf;
-    double *found = buffers.views[3].buf;
-    char *flags = buffers.views[4].buf;
-    for (Py_ssize_t k = 0; k < count; ++k)
-        if (check_row(from[k], n))
-            return finish(&buffers, -1);
-    Py_BEGIN_ALLOW_THREADS
-    for (Py_ssize_t k = 0; k < count && status >= 0; ++k) {
-        status = median_from_view(lengths + k * n, cosines + k * n * n, n, from[k], &limits, found + k * n);
-        flags[k] = status == LEFT;
-    }
-    Py_END_ALLOW_THREADS
-    return finish(&buffers, status < 0 ? status : 0);
-}
-
 static PyMethodDef methods[] = {
     {"combine", combine, METH_VARARGS, "Weights times rows, over some columns; returns whether any sum is not finite."},
     {"squares", squares, METH_VARARGS, "Adds the sums of squares of the rows over some columns to out."},
     {"median", median, METH_VARARGS, "Weights of the geometric medians of a batch; which of them are left to Python."},
-    {"median_seen", median_seen, METH_VARARGS, "The same from distances and directions as one vector sees them."},
     {"gram", gram, METH_VARARGS, "Adds the lower Gram matrix of the rows less the first, over some columns, to out."},
-    {"gram_along", gram_along, METH_VARARGS, "The same of rows less their mean and of a direction; and both of these."},
-    {"row_about", row_about, METH_VARARGS, "Adds the inner products of one row with all, each less a centre, to out."},
     {"gram_about", gram_about, METH_VARARGS, "The same of all rows less a centre, and of further rows as they are."},
     {"pairs", pairs, METH_VARARGS, "Adds the squared distances of listed pairs of rows over some columns to out."},
     {"reduce", reduce, METH_VARARGS, "Means over sorted columns; returns whether a NaN was seen."},

@@ -1,5 +1,5 @@
 /* The geometric median of few vectors in general position, from their squared distances, with inner products about a
- * point between them where distances differ very much, or from what one vector sees.
+ * point between them where distances differ very much.
  *
  * The same method, step by step, as kappaguard.rules.weiszfeld, which states the mathematics; the names are the
  * same. What that module treats specially (infinite distances, very unequal ones without inner products, vectors on
@@ -20,11 +20,11 @@ typedef struct {
     double *distance, *along, *inverse;
     double value, gradient, square, slope_sum;
     double *scratch;
-} Sight;
+} MedianPoint;
 
 static double bounded_cosine(double cosine) { return cosine > 1 ? 1 : cosine < -1 ? -1 : cosine; }
 
-static double norm_of(const Sight *s, const double *coefficients)
+static double norm_of(const MedianPoint *s, const double *coefficients)
 {
     double total = 0;
     for (long j = 0; j < s->n; ++j) {
@@ -37,7 +37,7 @@ static double norm_of(const Sight *s, const double *coefficients)
 }
 
 /* Fills in what the point at `position` sees. */
-static void look(Sight *s, const double *position)
+static void look(MedianPoint *s, const double *position)
 {
     double square = 0, value = 0, sum = 0;
     for (long j = 0; j < s->n; ++j) {
@@ -62,7 +62,7 @@ static void look(Sight *s, const double *position)
 }
 
 /* share with (a I - diag(1/d) C) share = 1, through the symmetric positive definite form; LEFT if it is not. */
-static int solve_shares(const Sight *s, double *matrix, double *share)
+static int solve_shares(const MedianPoint *s, double *matrix, double *share)
 {
     long n = s->n;
     for (long j = 0; j < n; ++j) {
@@ -113,14 +113,14 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double median_distance(const Sight *s, double *sorted)
+static double median_distance(const MedianPoint *s, double *sorted)
 {
     memcpy(sorted, s->distance, sizeof(double) * (size_t)s->n);
     qsort(sorted, (size_t)s->n, sizeof(double), by_size);
     return sorted[s->n / 2];
 }
 
-static int descend(Sight *s, double *position, double *trial, double *target, double *share, double *matrix,
+static int descend(MedianPoint *s, double *position, double *trial, double *target, double *share, double *matrix,
                    const Limits *limits)
 {
     look(s, position);
@@ -183,7 +183,7 @@ static int median_from_view(const double *radius, const double *directions, long
     double *matrix = memory, *position = matrix + n * n, *rows = position + n;
     for (long j = 0; j < n; ++j)
         position[j] = radius[j] > 0 ? (1 - here / pull) / inverse : 0;
-    Sight sight = {.n = n, .radius = radius, .directions = directions, .distance = rows, .along = rows + n,
+    MedianPoint sight = {.n = n, .radius = radius, .directions = directions, .distance = rows, .along = rows + n,
                    .inverse = rows + 2 * n, .scratch = rows + 3 * n};
     int status = descend(&sight, position, rows + 4 * n, rows + 5 * n, rows + 6 * n, matrix, limits);
     double rest = 1;

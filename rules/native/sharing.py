@@ -50,7 +50,7 @@ def _pool(process: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(thread_count(), thread_name_prefix="kappaguard")
 
 
-def spread(x: NDArray[Any], work: Callable[[int, int], Any]) -> list[Any]:
+def over_columns(x: NDArray[Any], work: Callable[[int, int], Any]) -> list[Any]:
     """The results of work(begin, end) over column ranges that together cover x, from left to right.
 
     The ranges depend on the shape and the number of threads only, so that sums over them are the same every time.

@@ -76,7 +76,7 @@ class RecipeRule(RecipeBased):
         return Traits(rotates=not by_coordinates, symmetric=not pivoted)
 
     def recipe(self, n: int) -> Recipe:
-        """The recipe itself."""
+        """The recipe that this rule evaluates."""
         if n != self.given.n:
             raise InputError(f"the recipe is for n = {self.given.n} vectors, got n = {n}")
         return self.given

@@ -128,7 +128,7 @@ def flattest(distances: Distances, size: int) -> list[int]:
 def _start(distances: Distances, size: int) -> tuple[Any, list[int]]:
     """A good subset: from every vector's nearest, improved by exchanges."""
     n = len(distances)
-    best: tuple[Any, list[int]] | None = None
+    found: list[tuple[Any, list[int]]] = []
     for i in range(n):
         members = set(np.argsort(distances[i], kind="stable")[:size].tolist())
         while True:
@@ -142,8 +142,5 @@ def _start(distances: Distances, size: int) -> tuple[Any, list[int]]:
             if not sums[nearest] - distances[nearest, worst] < sums[worst] * (1 - MARGIN):
                 break
             members = members - {worst} | {nearest}
-        value = distances[np.ix_(inside, inside)].sum() / 2
-        if best is None or value < best[0]:
-            best = (value, inside)
-    assert best is not None
-    return best
+        found.append((distances[np.ix_(inside, inside)].sum() / 2, inside))
+    return min(found, key=lambda each: each[0])

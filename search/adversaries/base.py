@@ -17,7 +17,7 @@ from kappaguard.search.arena import Arena
 
 
 class Adversary(ABC):
-    """Chooses inputs."""
+    """Whatever chooses inputs: an attack of a paper and an optimiser alike."""
 
     name: ClassVar[str]
 

@@ -60,7 +60,7 @@ class Boundaries(Adversary):
         return arena.f > 0 and arena.m > 1
 
     def run(self, arena: Arena, generator: np.random.Generator) -> Iterator[None]:
-        """For ever."""
+        """Follow walls between cells, for ever."""
         turn, last = 0, 0.0
         while True:
             wide = arena.dimension is None or arena.dimension >= arena.n - 1

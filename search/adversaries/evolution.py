@@ -23,7 +23,7 @@ class DifferentialEvolution(Adversary):
     population: int = 6
 
     def run(self, arena: Arena, generator: np.random.Generator) -> Iterator[None]:
-        """Restart for ever."""
+        """Evolve from new populations, for ever."""
         from scipy.optimize import Bounds, differential_evolution
 
         dimensions = [d for d in arena.dimensions() if d <= 3]

@@ -33,7 +33,7 @@ class Extremal(Adversary):
         return 0 < arena.f < arena.n / 2
 
     def run(self, arena: Arena, generator: np.random.Generator) -> Iterator[None]:
-        """All of them once."""
+        """Evaluate every known worst input once."""
         n, f = arena.n, arena.f
         for x, honest, _ in known_inputs(n, f):
             others = [row for row in range(n) if row not in set(honest)]

@@ -31,7 +31,7 @@ class CellSpace(ABC):
 
     @abstractmethod
     def inputs(self, points: Floats) -> Floats:
-        """(b, size) -> (b, n, d)."""
+        """Inputs (b, n, d) from parameters (b, size)."""
 
     @abstractmethod
     def point(self, x: Floats) -> Floats:
@@ -105,7 +105,7 @@ class GramSpace(CellSpace):
         return matrices
 
     def inputs(self, points: Floats) -> Floats:
-        """In n - 1 columns."""
+        """Inputs in n - 1 columns, from parameters."""
         unit = np.maximum(points @ self.variance, 1e-300)
         points = points / unit[:, None]
         means = self.basis @ _factors(self._matrices(points))
@@ -186,7 +186,7 @@ class LineSpace(CellSpace):
         self.root = np.linalg.cholesky(self.form + THIN * np.eye(self.size)).T
 
     def inputs(self, points: Floats) -> Floats:
-        """In one column."""
+        """Inputs in one column, from parameters."""
         offsets = points @ self.basis.T
         size = np.sqrt(np.maximum(np.mean(offsets[:, : self.m] ** 2, axis=1), 1e-300))
         return np.asarray((self.centre + self.unit * offsets / size[:, None])[:, :, None])

@@ -32,7 +32,7 @@ class Structured(Adversary):
     name = "structured"
 
     def run(self, arena: Arena, generator: np.random.Generator) -> Iterator[None]:
-        """All of them once."""
+        """Evaluate every structured input once."""
         for family in FAMILIES:
             inputs = family(arena, generator)
             while batch := list(islice(inputs, SLICE)):

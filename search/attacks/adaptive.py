@@ -27,7 +27,7 @@ class Adaptive(Attack):
 
     @property
     def needs_rule(self) -> bool:
-        """It asks the rule."""
+        """It always asks the rule."""
         return True
 
     def act(

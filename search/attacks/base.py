@@ -16,7 +16,6 @@ from kappaguard.rules.base.arrays import Array, enter, namespace
 from kappaguard.rules.base.checks import require_count, require_shape
 from kappaguard.rules.base.errors import InputError
 from kappaguard.rules.cloud import Cloud
-from kappaguard.rules.distances import Beginning
 
 Aggregation = Callable[[Array], Array]
 """A rule under attack: (n, d) -> (d,)."""
@@ -35,15 +34,13 @@ class Action:
     """What the Byzantine workers send in one step, (f, d), and what they remember of it.
 
     ``eta`` is the step along the attack's direction and ``error`` the distance of the rule's output from the honest
-    mean that the attack expects; both are None for attacks that search nothing. ``beginning`` has the inner products of
-    the honest vectors, if the attack formed them and all Byzantine vectors are one: a rule need not form them again.
+    mean that the attack expects; both are None for attacks that search nothing.
     """
 
     vectors: Array
     memory: Any = None
     eta: float | None = None
     error: float | None = None
-    beginning: Beginning | None = None
 
 
 class Attack(ABC):

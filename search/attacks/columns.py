@@ -82,7 +82,7 @@ class Columns:
 
 
 def sample(honest: Array, mean: Array, direction: Array, size: int = SAMPLED) -> Columns:
-    """The columns to look at."""
+    """The columns of the vectors that stand for all of them."""
     d = honest.shape[1]
     if d <= 2 * size:
         return Columns(

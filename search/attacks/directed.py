@@ -10,8 +10,7 @@ from typing import Any, ClassVar
 from kappaguard.rules.base.arrays import Array
 from kappaguard.rules.base.errors import InputError
 from kappaguard.search.attacks.base import Action, Aggregation, Attack, Total, mean_of, repeated, require_honest, whole
-from kappaguard.search.attacks.line import needs_origin, reduced_for, strongest, walked
-from kappaguard.search.attacks.reduced import Sight, in_one_pass
+from kappaguard.search.attacks.line import reduced_for, strongest, walked
 from kappaguard.search.attacks.walk import GRID, LINE16, SEARCHES
 
 
@@ -64,7 +63,7 @@ class Directed(Attack):
 
     @abstractmethod
     def direction(self, honest: Array, mean: Array) -> Array:
-        """The direction a."""
+        """The direction a, along which the Byzantine vectors leave the mean."""
 
     def act(
         self, honest: Array, f: int, rule: Aggregation | None = None, memory: Any = None, total: Total = whole
@@ -76,21 +75,13 @@ class Directed(Attack):
             return Action(repeated(mean + (self.eta or 0.0) * self.direction(honest, mean), f), eta=self.eta)
         if rule is None:
             raise InputError(f"{self.name} needs the rule that it attacks, or a fixed eta")
-        mean, direction, reduced = self._seen(honest, rule, total)
+        mean = mean_of(honest)
+        direction = self.direction(honest, mean)
+        reduced = reduced_for(rule, honest, mean, direction, total)
         if self.search == LINE16:
             best = walked(rule, honest, f, mean, direction, total, reduced)
         else:
             best = strongest(rule, honest, f, mean, direction, total, self.positive, reduced)
         vector = best.eta * direction
         vector += mean
-        return Action(repeated(vector, f), eta=best.eta, error=best.error, beginning=reduced.beginning)
-
-    def _seen(self, honest: Array, rule: Aggregation, total: Total) -> Sight:
-        """The mean, the direction, and all in few coordinates; in one pass if that is possible."""
-        if self.deviation is not None and total is whole and not needs_origin(rule):
-            sight = in_one_pass(honest, self.deviation)
-            if sight is not None:
-                return sight
-        mean = mean_of(honest)
-        direction = self.direction(honest, mean)
-        return Sight(mean, direction, reduced_for(rule, honest, mean, direction, total))
+        return Action(repeated(vector, f), eta=best.eta, error=best.error)

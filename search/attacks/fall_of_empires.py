@@ -17,5 +17,5 @@ class FallOfEmpires(Directed):
     deviation: ClassVar[bool | None] = False
 
     def direction(self, honest: Array, mean: Array) -> Array:
-        """Minus the mean."""
+        """Minus the honest mean."""
         return -mean

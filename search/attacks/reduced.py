@@ -9,7 +9,6 @@ coordinates follow from the eigenvectors of their Gram matrix about the mean, an
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +17,15 @@ from kappaguard.rules import native
 from kappaguard.rules.base.arrays import Array, enter, namespace, to_numpy
 from kappaguard.rules.base.rule import Rule
 from kappaguard.rules.cloud import Cloud
-from kappaguard.rules.distances import SAFE_LEAST, SAFE_MOST, Beginning, squared_distances
+from kappaguard.rules.distances import SAFE_LEAST, SAFE_MOST, squared_distances
 from kappaguard.rules.gm import is_minimiser
+from kappaguard.rules.gram import distances_from_gram
 from kappaguard.rules.pipeline import Chain, Pipeline
 from kappaguard.search.attacks.base import Total, whole
 
 NEGLIGIBLE = 1e-15
+EQUAL = 1e-13
+"""Vectors that are so near, relative to their norms, are equal."""
 ROUNDED = 1e-7
 """The same for inner products of float32 that were added up in blocks."""
 
@@ -32,15 +34,13 @@ ROUNDED = 1e-7
 class Reduced:
     """Coordinates relative to the honest mean: of the honest vectors (m, r), the direction (r,), the origin (r,).
 
-    The origin is left out where no rule will ask for it.
+    The origin is not a number where it was not asked for.
     """
 
     honest: NDArray[np.float64]
     direction: NDArray[np.float64]
-    origin: NDArray[np.float64] | None
+    origin: NDArray[np.float64]
     distances: NDArray[np.float64]
-    beginning: Beginning | None = None
-    """The inner products of the honest vectors about their mean, if they were formed as such."""
 
     @property
     def unit(self) -> float:
@@ -74,7 +74,6 @@ class Reduced:
         """F(x) - mean in these coordinates, for every eta, (K, r)."""
         cloud = self.clouds(etas, f)
         if not rule.traits.translates:
-            assert self.origin is not None
             output = rule(cloud.points - self.origin) + self.origin
         elif isinstance(rule, Pipeline) and ends_in_median(rule):
             output = rule.rule.aggregate(_seen_by_pairs(Chain(rule.steps).transform(cloud)))
@@ -96,35 +95,8 @@ def _seen_by_pairs(cloud: Cloud) -> Cloud:
 def _pairs(points: NDArray[np.float64]) -> NDArray[np.float64]:
     """Squared distances of a batch by inner products: enough for a search, and ten times as quick as differences."""
     centred = points - points.mean(axis=-2, keepdims=True)
-    gram = centred @ centred.swapaxes(-1, -2)
-    squares = np.diagonal(gram, axis1=-2, axis2=-1)
-    distances = np.maximum(squares[..., :, None] + squares[..., None, :] - 2 * gram, 0.0)
-    equal = distances <= 1e-13 * (squares[..., :, None] + squares[..., None, :])
-    return np.where(equal, 0.0, distances)
-
-
-class Sight(NamedTuple):
-    """The honest mean, a direction, and all in few coordinates."""
-
-    mean: Array
-    direction: Array
-    reduced: Reduced
-
-
-def in_one_pass(honest: Array, deviation: bool) -> Sight | None:
-    """All at once for the coordinate-wise standard deviation as direction, or minus the mean; without the origin.
-
-    None where the compiled kernel does not apply, or digits would be lost.
-    """
-    x, back = enter(honest)
-    if not native.applies(x) or len(x) < 2:
-        return None
-    mean, direction, gram = native.gram_along(x, deviation)
-    distances = _distances(gram, len(x))
-    if distances is None:
-        return None
-    beginning = Beginning(mean, gram[:-1, :-1])
-    return Sight(back(mean), back(direction), _in_coordinates(gram, distances, beginning))
+    found = distances_from_gram(centred @ centred.swapaxes(-1, -2))
+    return np.where(found.equal(EQUAL), 0.0, found.distances)
 
 
 def reduce(honest: Array, mean: Array, direction: Array, total: Total = whole, origin: bool = True) -> Reduced:
@@ -132,9 +104,7 @@ def reduce(honest: Array, mean: Array, direction: Array, total: Total = whole, o
     known = _inner_products(honest, mean, direction, origin) if total is whole else None
     if known is None:
         return _in_coordinates(*_from_distances(honest, mean, direction, total, origin))
-    gram, distances = known
-    m = len(distances)
-    return _in_coordinates(gram, distances, Beginning(enter(mean)[0], gram[:m, :m]))
+    return _in_coordinates(*known)
 
 
 def from_inner_products(gram: NDArray[np.float64], m: int) -> Reduced:
@@ -142,19 +112,12 @@ def from_inner_products(gram: NDArray[np.float64], m: int) -> Reduced:
 
     What differs by less than that is equal.
     """
-    squares = gram.diagonal()
-    sums = squares[:m, None] + squares[:m]
-    distances = sums - 2 * gram[:m, :m]
-    distances[distances < ROUNDED * sums] = 0.0
-    np.fill_diagonal(distances, 0.0)
-    return _in_coordinates(gram, distances, None, ROUNDED)
+    found = distances_from_gram(gram[:m, :m])
+    return _in_coordinates(gram, np.where(found.equal(ROUNDED), 0.0, found.distances), ROUNDED)
 
 
 def _in_coordinates(
-    gram: NDArray[np.float64],
-    distances: NDArray[np.float64],
-    beginning: Beginning | None = None,
-    negligible: float = NEGLIGIBLE,
+    gram: NDArray[np.float64], distances: NDArray[np.float64], negligible: float = NEGLIGIBLE
 ) -> Reduced:
     """From the inner products of the honest vectors, the direction and perhaps the origin."""
     m = len(distances)
@@ -164,8 +127,8 @@ def _in_coordinates(
     if not np.any(kept):
         kept[-1] = True
     coordinates = scale[:, None] * vectors[:, kept] * np.sqrt(np.maximum(values[kept], 0.0))
-    origin = coordinates[m + 1] if len(gram) > m + 1 else None
-    return Reduced(coordinates[:m], coordinates[m], origin, distances, beginning)
+    origin = coordinates[m + 1] if len(gram) > m + 1 else np.full(coordinates.shape[1], np.nan)
+    return Reduced(coordinates[:m], coordinates[m], origin, distances)
 
 
 def _scales(squares: NDArray[np.float64], m: int) -> NDArray[np.float64]:
@@ -198,12 +161,8 @@ def _distances(gram: NDArray[np.float64], m: int) -> NDArray[np.float64] | None:
     squares = gram.diagonal()
     if not np.all((squares == 0) | ((squares > SAFE_LEAST) & (squares < SAFE_MOST))):
         return None
-    sums = squares[:m, None] + squares[:m]
-    distances: NDArray[np.float64] = sums - 2 * gram[:m, :m]
-    np.fill_diagonal(distances, 0.0)
-    if np.any((distances < native.CANCELLED * sums) & ~np.eye(m, dtype=np.bool_)):
-        return None
-    return distances
+    found = distances_from_gram(gram[:m, :m])
+    return None if np.any(found.lost()) else np.asarray(found.distances)
 
 
 def _from_distances(honest: Array, mean: Array, direction: Array, total: Total, origin: bool) -> Pairs:

@@ -22,7 +22,7 @@ WIDTH = "100"
 
 
 def reference() -> str:
-    """The page."""
+    """The page of the reference, as Markdown."""
     lines = ["# Reference", "", "Written by `python -m kappaguard.reference docs`.", "", "## Commands", ""]
     lines += ["```text", _help(), "```", ""]
     for name in commands():

@@ -10,7 +10,7 @@ from kappaguard.cli import main
 from kappaguard.reports.training import train_command
 from kappaguard.training.configuration import preset
 from kappaguard.training.folder import Folder
-from kappaguard.training.unused_settings import why_idle
+from kappaguard.training.unused_settings import why_unused
 
 RUNS = [
     ("digits", {}),
@@ -31,4 +31,4 @@ def test_train_takes_it_and_means_the_same(name, changes, tmp_path):
     assert main([command, *words, "--out", str(tmp_path)]) == 0
     stored = Folder.existing(next(tmp_path.iterdir()))[1].to_json()
     for key, value in configuration.to_json().items():
-        assert stored[key] == value or why_idle(key, configuration) is not None, key
+        assert stored[key] == value or why_unused(key, configuration) is not None, key

@@ -18,7 +18,7 @@ NEAR = 1e-9
 """The stated tolerance, relative to the spread."""
 
 
-def spread(x, y):
+def over_columns(x, y):
     return float(np.median(np.linalg.norm(x - y, axis=1)))
 
 
@@ -122,8 +122,8 @@ def assert_true_and_bounded(x, largest_bound=1e-8):
     point, bound = GM.with_bound(x)
     error = distance_to_truth(x, point)
     assert error <= float(bound) + rounding(x)
-    assert float(bound) <= largest_bound * spread(x, point) + rounding(x)
-    assert distance_to_truth(x, GM(x)) <= NEAR * spread(x, point) + rounding(x)
+    assert float(bound) <= largest_bound * over_columns(x, point) + rounding(x)
+    assert distance_to_truth(x, GM(x)) <= NEAR * over_columns(x, point) + rounding(x)
 
 
 def on_one_line(x):
@@ -151,7 +151,7 @@ def test_optimality_at_larger_sizes(n, d, dtype):
     assert_optimal(x, GM(torch.tensor(x, requires_grad=True)).detach().numpy(), 1e-6 if dtype == np.float64 else 1e-5)
     point, bound = GM.with_bound(x)
     assert_optimal(x, point, 1e-6 if dtype == np.float64 else 1e-5)
-    assert bound <= (1e-8 if dtype == np.float64 else 1e-5) * spread(x, point)
+    assert bound <= (1e-8 if dtype == np.float64 else 1e-5) * over_columns(x, point)
 
 
 @settings(max_examples=60, deadline=None)
@@ -165,7 +165,7 @@ def test_integer_points(n, data):
     assert_optimal(x, GM(x))
     if not (on_one_line(x) and n % 2 == 0):
         assert distance_to_truth(x, point) <= float(bound) + rounding(x)
-        assert distance_to_truth(x, GM(x)) <= NEAR * (spread(x, point) or 1)
+        assert distance_to_truth(x, GM(x)) <= NEAR * (over_columns(x, point) or 1)
 
 
 @pytest.mark.parametrize("extra", [0, 1, 2])
@@ -265,7 +265,7 @@ def test_far_outliers(far, count):
 def test_equivariance(seed, n, d):
     generator = np.random.default_rng([seed, n, d])
     x = generator.standard_normal((n, d))
-    y, unit = GM(x), spread(x, GM(x))
+    y, unit = GM(x), over_columns(x, GM(x))
     rotation, _ = np.linalg.qr(generator.standard_normal((d, d)))
     offset = 100 * generator.standard_normal(d)
     assert np.linalg.norm(GM(x + offset) - offset - y) <= 1e-9 * unit

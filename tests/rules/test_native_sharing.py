@@ -55,7 +55,7 @@ class Recorder:
 def test_the_ranges_cover_the_columns_once_and_come_back_in_order(columns, pool):
     for _ in range(5):
         work = Recorder()
-        found = sharing.spread(np.zeros((5, columns)), work)
+        found = sharing.over_columns(np.zeros((5, columns)), work)
         assert found[0][0] == 0
         assert found[-1][1] == columns
         assert all(left[1] == right[0] for left, right in pairwise(found))
@@ -65,7 +65,7 @@ def test_the_ranges_cover_the_columns_once_and_come_back_in_order(columns, pool)
 
 def test_no_columns_at_all(pool, monkeypatch):
     monkeypatch.setattr(sharing, "ENTRIES_PER_THREAD", 0.1)
-    assert sharing.spread(np.zeros((5, 0)), Recorder()) == [(0, 0)]
+    assert sharing.over_columns(np.zeros((5, 0)), Recorder()) == [(0, 0)]
 
 
 def test_a_range_is_never_smaller_than_worth_it(monkeypatch):
@@ -73,7 +73,7 @@ def test_a_range_is_never_smaller_than_worth_it(monkeypatch):
     least = sharing.ENTRIES_PER_THREAD // sharing.RANGES_PER_THREAD
     for columns in (1000, 200_000, 1_000_003):
         x = np.broadcast_to(np.float32(0), (5, columns))
-        ranges = sharing.spread(x, lambda begin, end: (begin, end))
+        ranges = sharing.over_columns(x, lambda begin, end: (begin, end))
         if len(ranges) > 1:
             assert all(5 * (end - begin + 1) > least for begin, end in ranges)
 
@@ -97,12 +97,12 @@ def test_an_error_reaches_the_caller_and_nobody_works_on(failing, error, pool):
     for _ in range(5):
         work = Recorder(failing, error)
         with pytest.raises(error, match=f"column {failing}"):
-            sharing.spread(np.zeros((5, 1000)), work)
+            sharing.over_columns(np.zeros((5, 1000)), work)
         assert work.active == 0
         begun = len(work.begun)
         time.sleep(5e-3)
         assert len(work.begun) == begun
-    assert len(sharing.spread(np.zeros((5, 1000)), Recorder())) == THREADS * sharing.RANGES_PER_THREAD
+    assert len(sharing.over_columns(np.zeros((5, 1000)), Recorder())) == THREADS * sharing.RANGES_PER_THREAD
 
 
 def test_a_helper_that_has_begun_is_waited_for_even_if_the_caller_fails(pool):
@@ -121,7 +121,7 @@ def test_a_helper_that_has_begun_is_waited_for_even_if_the_caller_fails(pool):
         finished.set()
 
     with pytest.raises(ValueError, match="the caller's own"):
-        sharing.spread(np.zeros((5, 1000)), work)
+        sharing.over_columns(np.zeros((5, 1000)), work)
     assert finished.is_set()
     assert len(begun) < THREADS * sharing.RANGES_PER_THREAD
 
@@ -139,7 +139,7 @@ def test_the_error_of_a_helper_reaches_the_caller_that_had_none(pool):
             raise ValueError("the helper's")
 
     with pytest.raises(ValueError, match="the helper's"):
-        sharing.spread(np.zeros((5, 1000)), work)
+        sharing.over_columns(np.zeros((5, 1000)), work)
 
 
 def test_the_caller_does_not_wait_for_helpers_that_have_not_begun(pool):
@@ -147,7 +147,7 @@ def test_the_caller_does_not_wait_for_helpers_that_have_not_begun(pool):
     over = threading.Event()
     others = [pool.submit(over.wait, PATIENCE) for _ in range(THREADS)]
     work = Recorder()
-    found = sharing.spread(np.zeros((5, 1000)), work)
+    found = sharing.over_columns(np.zeros((5, 1000)), work)
     assert not any(other.done() for other in others)
     assert work.begun == found
     over.set()
@@ -168,7 +168,7 @@ def test_helpers_are_waited_for_if_the_pool_takes_no_more(pool, monkeypatch):
 
     monkeypatch.setattr(sharing, "_pool", lambda process: type("Closing", (), {"submit": staticmethod(submit)}))
     with pytest.raises(RuntimeError, match="schedule"):
-        sharing.spread(np.zeros((5, 1000)), work)
+        sharing.over_columns(np.zeros((5, 1000)), work)
     assert work.active == 0
     assert given[0].done()
 
@@ -180,7 +180,7 @@ def test_many_callers_at_once(pool):
     def check() -> None:
         for _ in range(10):
             work = Recorder()
-            found = sharing.spread(np.zeros((5, 1000)), work)
+            found = sharing.over_columns(np.zeros((5, 1000)), work)
             answers.append(sorted(work.begun) == found)
 
     callers = [threading.Thread(target=check) for _ in range(2 * THREADS)]

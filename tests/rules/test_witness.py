@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from kappaguard.rules.base import untrusted
 from kappaguard.rules.base.errors import InputError
-from kappaguard.rules.base.rationals import grids, on_grid, simplest, simplest_between, whole
+from kappaguard.rules.base.rationals import grids, on_grid, simplest_between, simplest_of_float, whole
 from kappaguard.rules.witness import SCHEMA, Witness, fractions, from_json, load
 
 GOOD = Witness(
@@ -200,9 +200,20 @@ def test_the_simplest_fraction_is_the_simplest(low, width):
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=6), st.sampled_from(sorted(grids())))
 def test_roundings_are_near(values, denominator):
     x = np.array([values])
-    for rounded, away in ((on_grid(x, denominator), Fraction(1, 2 * denominator)), (simplest(x, Fraction(1, 9)), None)):
-        for new, old in zip(rounded[0], values, strict=True):
-            assert abs(new - Fraction(old)) <= (away or Fraction(1, 9))
+    for new, old in zip(on_grid(x, denominator)[0], values, strict=True):
+        assert abs(new - Fraction(old)) <= Fraction(1, 2 * denominator)
+
+
+@given(st.floats(-1e9, 1e9))
+def test_the_simplest_fraction_of_a_float_rounds_to_it(value):
+    found = simplest_of_float(value)
+    assert found.numerator / found.denominator == value
+    assert found.denominator <= Fraction(value).denominator
+
+
+@given(st.fractions(-1000, 1000, max_denominator=4096))
+def test_a_simple_fraction_is_found_again_in_its_float(fraction):
+    assert simplest_of_float(float(fraction)) == fraction
 
 
 @given(st.lists(st.fractions(max_denominator=30), min_size=1, max_size=6))

@@ -5,15 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kappaguard.rules import native
 from kappaguard.rules.names import RULES, parse
 from kappaguard.search.attacks import columns, line
-from kappaguard.search.attacks.base import mean_of
 from kappaguard.search.attacks.fall_of_empires import FallOfEmpires
 from kappaguard.search.attacks.line import error_at, strongest
 from kappaguard.search.attacks.little_is_enough import LittleIsEnough
 from kappaguard.search.attacks.maximise import JUMPING, SMOOTH, Grids, maximise
-from kappaguard.search.attacks.reduced import in_one_pass, reduce
 
 NAMES = [name for name in RULES if name not in ("average", "bulyan", "chebyshev")]
 """bulyan needs n >= 4f + 3, which most of these clouds have not; chebyshev goes through all sets and asks a solver at
@@ -224,40 +221,21 @@ def test_the_length_of_the_direction_does_not_matter(name, scale):
     assert found.error == pytest.approx(known.error, rel=1e-3)
 
 
-@pytest.mark.skipif(not native.available(), reason="the kernels are not compiled or switched off")
-@pytest.mark.parametrize("attack", [FallOfEmpires(), LittleIsEnough()], ids=lambda each: each.name)
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_one_pass_sees_what_several_do(attack, dtype):
-    x = honest_vectors("scales", 13, 3000, 3).astype(dtype)
-    mean, direction, reduced = in_one_pass(x, attack.deviation)
-    tolerance = 1e-5 if dtype == np.float32 else 1e-12
-    np.testing.assert_allclose(mean, mean_of(x), rtol=tolerance, atol=tolerance * 1e-3)
-    np.testing.assert_allclose(direction, attack.direction(x, mean_of(x)), rtol=tolerance, atol=tolerance * 1e-3)
-    several = reduce(x, mean, direction, origin=False)
-    np.testing.assert_allclose(reduced.distances, several.distances, rtol=1e-10)
-    np.testing.assert_allclose(reduced.honest @ reduced.direction, several.honest @ several.direction, rtol=1e-8)
-    assert reduced.unit == pytest.approx(several.unit)
-    scale = np.abs(several.beginning.gram).max()
-    np.testing.assert_allclose(reduced.beginning.gram, several.beginning.gram, rtol=0, atol=1e-12 * scale)
-
-
 @pytest.mark.parametrize("attack", [FallOfEmpires(), LittleIsEnough()], ids=lambda each: each.name)
 @pytest.mark.parametrize("name", ["gm", "nnm+cwtm", "krum"])
-def test_where_one_pass_cannot_tell_it_takes_several(attack, name):
-    """Two equal vectors, one vector only, few entries; and what is sent is on the line in any case."""
+def test_what_is_sent_is_on_the_line(attack, name):
+    """Also with two equal vectors, and with few entries."""
     x = honest_vectors("gaussian", 13, 3000, 4)
     for honest in (np.concatenate([x[:-1], x[:1]]), x[:, :5]):
-        assert in_one_pass(honest, attack.deviation) is None
         mean = honest.mean(axis=0)
         action = attack.act(honest, 4, parse(name, f=4))
         sent = mean + action.eta * attack.direction(honest, mean)
         np.testing.assert_allclose(action.vectors[0], sent, rtol=1e-9, atol=1e-9 * np.abs(sent).max())
-    assert in_one_pass(x[:1], attack.deviation) is None
 
 
 @pytest.mark.parametrize("attack", [FallOfEmpires(), LittleIsEnough()], ids=lambda each: each.name)
 def test_the_rule_s_own_word_agrees_with_what_the_attack_expects(attack):
-    """Through the compiled pass: the vectors are on the line, and the rule errs as far as was said."""
+    """The vectors are on the line, and the rule errs as far as was said."""
     x = honest_vectors("gaussian", 13, 3000, 5)
     for name in ("gm", "nnm+krum", "cwmed"):
         rule = parse(name, f=4)
@@ -270,7 +248,7 @@ def test_the_rule_s_own_word_agrees_with_what_the_attack_expects(attack):
 
 
 def test_a_class_with_another_direction_goes_that_way():
-    """However long the vectors are: what the compiled pass knows of its parent says nothing about it."""
+    """However long the vectors are: what is known of its parent's says nothing about it."""
 
     class Ones(LittleIsEnough):
         def direction(self, honest, mean):

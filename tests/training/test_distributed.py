@@ -109,7 +109,7 @@ def test_two_processes_walk_the_same_way_as_one(tmp_path):
                 assert ours[key] == pytest.approx(value, rel=tolerance, abs=1e-12), (values, key)
 
 
-def spread(arguments: list[str]) -> list[tuple[int, str, str]]:
+def run_on_two(arguments: list[str]) -> list[tuple[int, str, str]]:
     """Exit codes and what was printed, of a command as two processes."""
     processes = launch(["-m", "kappaguard", *arguments])
     printed = [process.communicate(timeout=120) for process in processes]
@@ -127,7 +127,7 @@ def test_two_processes_print_and_log_what_one_does(settings, tmp_path, capsys):
     """One JSON object, by process 0; quadratics and full measurement as anywhere."""
     assert main(["train", *settings, "--json", "--out", str(tmp_path / "one")]) == 0
     one = json.loads(capsys.readouterr().out)
-    (first, second) = spread(["train", *settings, "--json", "--out", str(tmp_path / "two")])
+    (first, second) = run_on_two(["train", *settings, "--json", "--out", str(tmp_path / "two")])
     assert first[0] == second[0] == 0, first[2] + second[2]
     assert second[1] == ""
     two = json.loads(first[1])
@@ -156,7 +156,7 @@ def test_what_cannot_be_spread_is_refused_in_one_line(tmp_path):
     slack = ["--preset", "theorem1", "--rule", "slack", "--kappa", "1", "--attack", "none"]
     few = ["-n", "1", "-f", "0", "--rule", "average", "--attack", "none"]
     for settings, named in ((slack, "slack cannot be spread"), (few, "too few for 2 processes")):
-        for code, _, complaint in spread(["train", *settings, "--steps", "2", "--out", str(tmp_path)]):
+        for code, _, complaint in run_on_two(["train", *settings, "--steps", "2", "--out", str(tmp_path)]):
             assert code == 2
             assert complaint.count("\n") == 1
             assert named in complaint
@@ -164,7 +164,7 @@ def test_what_cannot_be_spread_is_refused_in_one_line(tmp_path):
 
 def test_a_folder_that_cannot_be_made_is_one_line_from_every_process(tmp_path):
     (tmp_path / "file").write_text("in the way")
-    for code, _, complaint in spread(["train", "--steps", "2", "--out", str(tmp_path / "file")]):
+    for code, _, complaint in run_on_two(["train", "--steps", "2", "--out", str(tmp_path / "file")]):
         assert code == 2
         assert complaint.count("\n") == 1
         assert "cannot write to" in complaint

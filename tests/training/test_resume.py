@@ -57,10 +57,10 @@ def test_a_step_that_was_interrupted_is_done_again(tmp_path, whole, monkeypatch)
     folder = Folder.create(tmp_path, "interrupted", SMALL)
     right = Training._aggregate
 
-    def interrupt(self, t, beginning):
+    def interrupt(self, t):
         if t == 5:
             raise KeyboardInterrupt
-        return right(self, t, beginning)
+        return right(self, t)
 
     monkeypatch.setattr(Training, "_aggregate", interrupt)
     with pytest.raises(KeyboardInterrupt):
@@ -75,10 +75,10 @@ def test_ctrl_c_lets_the_step_end_and_stores_it_but_not_twice(tmp_path, whole, m
     right = Training._aggregate
 
     def interrupted(times):
-        def aggregate(self, t, beginning):
+        def aggregate(self, t):
             for _ in range(times if t == 5 else 0):
                 signal.raise_signal(signal.SIGINT)
-            return right(self, t, beginning)
+            return right(self, t)
 
         return aggregate
 

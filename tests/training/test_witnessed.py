@@ -64,7 +64,7 @@ def test_vectors_come_in_the_order_of_the_witness():
     own = rows[[4, 1, 2]]
     spread = math.sqrt(np.sum((own - own.mean(axis=0)) ** 2) / 3)
     assert sent.numpy() == pytest.approx((rows - own.mean(axis=0)) / spread)
-    assert problem.spread == pytest.approx(1)
+    assert problem.heterogeneity == pytest.approx(1)
 
 
 def test_gradients_gap_and_infimum_are_those_of_the_losses():

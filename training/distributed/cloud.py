@@ -36,7 +36,7 @@ class ShardedCloud(Cloud):
         return self.total(squared_distances(self.points))
 
     def distances_from(self, index: int) -> Array:
-        """Of whole vectors too."""
+        """Squared distances of whole vectors from one, summed over the processes."""
         return self.distances[..., index, :]
 
     @lazy

@@ -77,7 +77,7 @@ class Group:
         return torch.cat(parts, dim=1)
 
     def agree(self, value: Any) -> Any:
-        """The value of process 0."""
+        """The value that process 0 has, in every process."""
         from torch import distributed
 
         box = [value]
@@ -86,7 +86,7 @@ class Group:
 
 
 def slice_of(part: range) -> slice:
-    """A range as a slice."""
+    """A range of workers as a slice of rows."""
     return slice(part.start, part.stop)
 
 
@@ -116,7 +116,7 @@ def join(device: str) -> Group:
 
 
 def leave() -> None:
-    """Part from them."""
+    """Leave the group of processes."""
     from torch import distributed
 
     if distributed.is_initialized():

@@ -72,13 +72,13 @@ def _folder(
 ) -> Folder:
     """Where the run is kept, with its log and its state as they were at the last common checkpoint."""
     group = training.group
-    path = resume
-    if path is None:
+    if resume is None:
         made = group.agree(_new(training.problem, configuration, out, name, created) if group.rank == 0 else None)
         if isinstance(made, str):
             raise InputError(made)
         path = made
-    assert path is not None
+    else:
+        path = resume
     folder = Folder(path)
     folder.require_processes(group.size)
     begun = training.restore(path)

@@ -26,7 +26,7 @@ from kappaguard.training.checkpoint import restore, save
 from kappaguard.training.distributed import measure
 from kappaguard.training.distributed.cloud import aggregate, attackable, require_shardable
 from kappaguard.training.distributed.group import Group, slice_of
-from kappaguard.training.glancing import Glancing
+from kappaguard.training.glance import GlanceChoice
 from kappaguard.training.measure import due, slope
 from kappaguard.training.messages import Diverged, descend, length_of, on_server, require_range, send
 from kappaguard.training.problem import Problem
@@ -41,7 +41,7 @@ KEPT = 2
 
 
 @dataclass
-class DistributedTraining(Glancing):
+class DistributedTraining(GlanceChoice):
     """One process of a run; the messages of its state are those of its own workers."""
 
     problem: Problem
@@ -89,9 +89,9 @@ class DistributedTraining(Glancing):
         t, theta, m = state.step, state.theta, settings.n - settings.f
         self._squares: list[float | Tensor] = []
         losses = self._honest(t)
-        if self._glances:
+        if self._one_glance_for_all:
             return self._after_one_glance(t, losses)
-        if not self._sees:
+        if not self._one_glance_for_rule:
             square = on_server(theta.new_zeros(())).double() + math.fsum(float(each) for each in self._squares)
             require_range(t, float(group.total(square)) ** 0.5, settings.n, theta.dtype)
         shard = group.reshard(state.messages, self.problem.workers)
@@ -112,7 +112,7 @@ class DistributedTraining(Glancing):
             silent = torch.zeros((settings.n - len(shard), shard.shape[1]), dtype=shard.dtype, device=shard.device)
             shard = torch.cat([shard, silent])
         drawn = require_shardable(reseeded(self.rule, settings.seed, 5, t))
-        if self._sees:
+        if self._one_glance_for_rule:
             facts = device.facts(self._squares, losses[: self._own].sum() / m)
             glance = device.look(shard, None, drawn, facts, group.total, near=m)
             square_sum, loss = glance.facts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kappaguard.training import native
 from kappaguard.training.models.convolution import Convolution
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 class Block(Layer):
     """The rectified largest of every 2 x 2 square of a convolution; R and M commute, and M first is quicker.
 
-    Compiled where that applies (``kappaguard.training.native``): then what is saved for the backward pass is
-    ``Kept``; else the three layers one by one.
+    Compiled where that applies (``kappaguard.training.native``), else the three layers one by one.
     """
 
     channels_out: int
@@ -37,32 +36,20 @@ class Block(Layer):
         return shape
 
     def parameter_shapes(self, shape: Shape) -> list[Shape]:
-        """Kernels and biases."""
+        """The shapes of kernels and biases."""
         return self._layers[0].parameter_shapes(shape)
 
     def initial(self, shape: Shape, uniform: Callable[[Shape], Tensor]) -> list[Tensor]:
-        """As the convolution's."""
+        """Kernels and biases as the convolution starts."""
         return self._layers[0].initial(shape, uniform)
 
-    def forward(self, x: Tensor, parameters: list[Tensor], run: Pass) -> tuple[Tensor, Any]:
-        """All three layers."""
+    def forward(self, x: Tensor, parameters: list[Tensor], run: Pass) -> Tensor:
+        """Convolution, pooling and rectifier of all samples."""
         if native.applies(x, self.kernel):
-            weight, bias = parameters
-            return native.forward(x, weight, bias, keep=run.training)
-        kept = []
-        for layer in self._layers:
-            x, saved = layer.forward(x, parameters, run)
-            kept.append(saved)
-        return x, kept
+            from kappaguard.training.models.operations import CompiledBlock
 
-    def backward(
-        self, gradient: Tensor, saved: Any, parameters: list[Tensor], out: list[Tensor], run: Pass, first: bool
-    ) -> Tensor | None:
-        """To the place that won each square, if it was positive, and from there through the convolution."""
-        if isinstance(saved, native.BlockMemory):
-            return native.backward(gradient, saved, parameters[0], out, not first)
-        back: Tensor | None = gradient
-        for layer, kept in zip(reversed(self._layers), reversed(saved), strict=True):
-            assert back is not None
-            back = layer.backward(back, kept, parameters, out, run, first and isinstance(layer, Convolution))
-        return back
+            pooled: Tensor = CompiledBlock.apply(x, *parameters)  # type: ignore[no-untyped-call]  # of torch
+            return pooled
+        for layer in self._layers:
+            x = layer.forward(x, parameters, run)
+        return x

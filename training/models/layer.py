@@ -1,8 +1,9 @@
-"""What a layer is: a forward pass over the samples of all workers, and a backward pass that keeps workers apart.
+"""What a layer is: a forward pass over the samples of all workers, through which torch differentiates.
 
 All honest workers compute their gradients at the same parameters. So one forward pass and one pass of gradients with
 respect to activations serve the samples of all of them; only the gradients with respect to parameters are formed per
-worker. This is what a batch over workers (vmap) computes too, without giving every worker its own copy of the weights.
+worker. To that end parameters come as (workers, ...), each row standing for those of one worker, and all rows being one
+place in memory.
 """
 
 from __future__ import annotations
@@ -10,12 +11,17 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 Shape = tuple[int, ...]
+
+
+def no_numbers(shape: Shape) -> Tensor:
+    """What draws for a pass that was not handed anything to draw from: it is an error to ask."""
+    raise RuntimeError(f"a pass without random numbers was asked for some of shape {shape}")
 
 
 @dataclass
@@ -28,7 +34,7 @@ class Pass:
 
     workers: int
     training: bool = True
-    uniform: Callable[[Shape], Tensor] | None = None
+    uniform: Callable[[Shape], Tensor] = no_numbers
     running: list[tuple[Tensor, Tensor]] = field(default_factory=list)
     seen: list[tuple[Tensor, Tensor]] = field(default_factory=list)
     place: int = 0
@@ -54,14 +60,8 @@ class Layer(ABC):
         return 0
 
     @abstractmethod
-    def forward(self, x: Tensor, parameters: list[Tensor], run: Pass) -> tuple[Tensor, Any]:
-        """The output for all samples, and what the backward pass needs."""
-
-    @abstractmethod
-    def backward(
-        self, gradient: Tensor, saved: Any, parameters: list[Tensor], out: list[Tensor], run: Pass, first: bool
-    ) -> Tensor | None:
-        """Write the parameters' gradients, (workers, ...), to ``out``; return the input's, None if it is the first."""
+    def forward(self, x: Tensor, parameters: list[Tensor], run: Pass) -> Tensor:
+        """The output for all samples; of each parameter there is a row per worker."""
 
 
 def uniform_start(shapes: list[Shape], fan_in: int, uniform: Callable[[Shape], Tensor]) -> list[Tensor]:

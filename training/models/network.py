@@ -82,30 +82,24 @@ class Network:
 
     def scores(self, theta: Tensor, x: Tensor, run: Pass) -> Tensor:
         """The outputs before the log-softmax, (samples, classes)."""
-        for layer, parameters in zip(self.layers, self._parameters(theta), strict=True):
-            x, _ = layer.forward(x, parameters, run)
+        return self._outputs(self._parameters(theta.expand(run.workers, -1)), x, run)
+
+    def _outputs(self, parameters: list[list[Tensor]], x: Tensor, run: Pass) -> Tensor:
+        for layer, own in zip(self.layers, parameters, strict=True):
+            x = layer.forward(x, own, run)
         return x
 
     def gradients(self, theta: Tensor, x: Tensor, labels: Tensor, out: Tensor, run: Pass) -> Tensor:
         """Write every worker's gradient of its mean loss to out, (workers, d); return the losses, (workers,)."""
         import torch
+        from torch.nn.functional import cross_entropy
 
-        parameters = self._parameters(theta)
-        kept = []
-        for layer, own in zip(self.layers, parameters, strict=True):
-            x, saved = layer.forward(x, own, run)
-            kept.append(saved)
-        samples = len(x) // run.workers
-        logs = torch.log_softmax(x, dim=1)
-        picked = logs.gather(1, labels[:, None])
-        losses = -picked.view(run.workers, samples).mean(dim=1)
-        gradient: Tensor | None = logs.exp_().scatter_add_(1, labels[:, None], torch.full_like(picked, -1.0))
-        assert gradient is not None
-        gradient /= samples
-        places = self._parameters(out)
-        for index in range(len(self.layers) - 1, -1, -1):
-            assert gradient is not None
-            gradient = self.layers[index].backward(
-                gradient, kept[index], parameters[index], places[index], run, index == 0
-            )
-        return losses
+        with torch.enable_grad():
+            parameters = self._parameters(theta.detach().expand(run.workers, -1))
+            leaves = [each.requires_grad_() for own in parameters for each in own]
+            scores = self._outputs(parameters, x, run)
+            losses = cross_entropy(scores, labels, reduction="none").view(run.workers, -1).mean(dim=1)
+            found = torch.autograd.grad(losses.sum(), leaves)
+        for place, gradient in zip((each for own in self._parameters(out) for each in own), found, strict=True):
+            place.copy_(gradient)
+        return losses.detach()

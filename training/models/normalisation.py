@@ -11,8 +11,6 @@ from kappaguard.training.models.layer import Layer, Pass, Shape
 if TYPE_CHECKING:
     from torch import Tensor
 
-Saved = tuple["Tensor", "Tensor"]
-
 
 @dataclass(frozen=True)
 class BatchNorm(Layer):
@@ -25,11 +23,11 @@ class BatchNorm(Layer):
     epsilon: float = 1e-5
 
     def output_shape(self, shape: Shape) -> Shape:
-        """The same."""
+        """The shape of the input."""
         return shape
 
     def parameter_shapes(self, shape: Shape) -> list[Shape]:
-        """Scale and shift."""
+        """The shapes of scale and shift."""
         return [(shape[0],), (shape[0],)]
 
     def initial(self, shape: Shape, uniform: Callable[[Shape], Tensor]) -> list[Tensor]:
@@ -38,10 +36,10 @@ class BatchNorm(Layer):
         return [like * 0 + 1, like * 0]
 
     def channels(self, shape: Shape) -> int:
-        """All of them."""
+        """All channels have running statistics."""
         return shape[0]
 
-    def forward(self, x: Tensor, parameters: list[Tensor], run: Pass) -> tuple[Tensor, Saved]:
+    def forward(self, x: Tensor, parameters: list[Tensor], run: Pass) -> Tensor:
         """Normalised, scaled and shifted."""
         samples, channels, height, width = x.shape
         grouped = x.view(run.workers, samples // run.workers, channels, height, width)
@@ -50,32 +48,11 @@ class BatchNorm(Layer):
             variance = ((grouped - mean) ** 2).mean(dim=(1, 3, 4), keepdim=True)
             count = grouped.shape[1] * height * width
             unbiased = variance.view(run.workers, channels) * (count / max(1, count - 1))
-            run.seen.append((mean.view(run.workers, channels), unbiased))
+            run.seen.append((mean.detach().view(run.workers, channels), unbiased.detach()))
         else:
             running_mean, running_variance = run.running[run.place]
             run.place += 1
             mean, variance = (each.view(1, 1, channels, 1, 1) for each in (running_mean, running_variance))
-        inverse = (variance + self.epsilon) ** -0.5
-        normal = ((grouped - mean) * inverse).view(x.shape)
-        scale, shift = (each.view(1, channels, 1, 1) for each in parameters)
-        return normal * scale + shift, (normal, inverse)
-
-    def backward(
-        self, gradient: Tensor, saved: Saved, parameters: list[Tensor], out: list[Tensor], run: Pass, first: bool
-    ) -> Tensor | None:
-        """Through the statistics as well: every worker's own."""
-        normal, inverse = saved
-        samples, channels, height, width = gradient.shape
-        shape = (run.workers, samples // run.workers, channels, height, width)
-        grouped, unit = gradient.view(shape), normal.view(shape)
-        along = (grouped * unit).sum(dim=(1, 3, 4))
-        total = grouped.sum(dim=(1, 3, 4))
-        out[0].copy_(along)
-        out[1].copy_(total)
-        if first:
-            return None
-        count = shape[1] * height * width
-        wide = (run.workers, 1, channels, 1, 1)
-        centred = grouped - total.view(wide) / count - unit * along.view(wide) / count
-        result = centred * inverse * parameters[0].view(1, 1, channels, 1, 1)
-        return result.view(gradient.shape)
+        normal = (grouped - mean) * (variance + self.epsilon) ** -0.5
+        scale, shift = (each.view(run.workers, 1, channels, 1, 1) for each in parameters)
+        return (normal * scale + shift).view(x.shape)

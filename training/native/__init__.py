@@ -16,15 +16,10 @@ if TYPE_CHECKING:
 
 KERNEL = 5
 
-MOST_SAMPLES = 64
-"""Of one worker, in a fully connected layer: beyond, torch's product of matrices is as quick as it gets."""
-
-LEAST_SIZE = 64
-"""Of a fully connected layer's inputs and outputs: with fewer, the gradient of its inputs is quick in any way."""
-
 
 @cache
-def _compiled() -> Any | None:
+def _compiled() -> Any:
+    """The compiled module; None if there is none, or it is switched off."""
     if os.environ.get("KAPPAGUARD_NATIVE", "1") == "0":
         return None
     try:
@@ -47,109 +42,43 @@ def applies(x: Tensor, kernel: int) -> bool:
 
 
 class BlockMemory(NamedTuple):
-    """What the backward pass needs: which place won each square, the input, or what became of it, and its shape.
+    """What the backward pass needs: which place won each square, the input, and its shape.
 
     Winners are numbered row by row from 0; 4 says that nothing in the square is positive.
     """
 
     winners: Tensor
-    seen: Tensor
+    inputs: Tensor
     shape: tuple[int, ...]
 
 
-def forward(x: Tensor, weight: Tensor, bias: Tensor, keep: bool = True) -> tuple[Tensor, BlockMemory | None]:
-    """The largest positive part of every 2 x 2 square of the convolution, and what the backward pass needs, if any."""
+def forward(x: Tensor, weight: Tensor, bias: Tensor) -> tuple[Tensor, BlockMemory]:
+    """The largest positive part of every 2 x 2 square of the convolution, and what the backward pass needs."""
     import torch
 
-    blocks = _compiled()
-    assert blocks is not None
-    seen = x.permute(0, 2, 3, 1).contiguous()
-    samples, height, width, _ = sizes = tuple(seen.shape)
+    inputs = x.permute(0, 2, 3, 1).contiguous()
+    samples, height, width, _ = sizes = tuple(inputs.shape)
     shape = (samples, (height - KERNEL + 1) // 2, (width - KERNEL + 1) // 2, len(weight))
     pooled = torch.empty(shape, dtype=torch.float32, device="cpu")
     winners = torch.empty(shape, dtype=torch.uint8, device="cpu")
-    arrays = [each.contiguous().numpy() for each in (seen, weight, bias)]
-    room = blocks.points(*sizes, len(weight)) if keep else 0
-    points = torch.empty(room, dtype=torch.float32, device="cpu") if room else None
-    left = None if points is None else points.numpy()
-    blocks.forward(*sizes, len(weight), *arrays, pooled.numpy(), winners.numpy(), left)
-    kept = BlockMemory(winners, seen if points is None else points, sizes) if keep else None
-    return pooled.permute(0, 3, 1, 2), kept
+    arrays = [each.contiguous().numpy() for each in (inputs, weight, bias)]
+    _compiled().forward(*sizes, len(weight), *arrays, pooled.numpy(), winners.numpy())
+    return pooled.permute(0, 3, 1, 2), BlockMemory(winners, inputs, sizes)
 
 
-def backward(gradient: Tensor, kept: BlockMemory, weight: Tensor, out: list[Tensor], wanted: bool) -> Tensor | None:
-    """Write the workers' gradients of kernels and biases to ``out``; return the input's if it is wanted."""
+def backward(
+    gradient: Tensor, memory: BlockMemory, weight: Tensor, workers: int, wanted: bool
+) -> tuple[Tensor | None, Tensor, Tensor]:
+    """The gradient of the input, if it is wanted, and the workers' of kernels and biases."""
     import torch
 
-    blocks = _compiled()
-    assert blocks is not None
-    workers, outputs = out[1].shape
+    outputs = len(weight)
     found = torch.empty((workers, weight.numel() + outputs), dtype=torch.float32, device="cpu")
-    back = torch.empty(kept.shape, dtype=torch.float32, device="cpu") if wanted else None
+    back = torch.empty(memory.shape, dtype=torch.float32, device="cpu") if wanted else None
     given = gradient.permute(0, 2, 3, 1).contiguous()
-    arrays = [each.contiguous().numpy() for each in (kept.seen, weight, given, kept.winners)]
-    blocks.backward(*kept.shape, outputs, workers, *arrays, found.numpy(), None if back is None else back.numpy())
-    out[0].copy_(found[:, : weight.numel()].view(out[0].shape))
-    out[1].copy_(found[:, weight.numel() :])
-    return None if back is None else back.permute(0, 3, 1, 2)
-
-
-def send(
-    messages: Tensor, gradients: Tensor, theta: Tensor, decay: float, beta: float, clip: float | None
-) -> tuple[int, float]:
-    """m_i <- beta m_i + (1 - beta) g_i with g_i + decay theta clipped; how many rows were done, and sum ||m_i||^2.
-
-    That is up to a row whose square is out of range, and none at all if they are not float32 on a CPU.
-    """
-    import torch
-
-    blocks = _compiled()
-    tensors = messages, gradients, theta
-    fits = all(each.device.type == "cpu" and each.dtype == torch.float32 for each in tensors) and messages.numel() > 0
-    if blocks is None or not fits or not all(each.is_contiguous() for each in tensors):
-        return 0, 0.0
-    arrays = gradients.numpy(), theta.numpy(), messages.numpy()
-    sent: tuple[int, float] = blocks.send(*messages.shape, beta, 1 - beta, clip or 0.0, decay, *arrays)
-    return sent
-
-
-def linear(gradient: Tensor, x: Tensor, out: list[Tensor]) -> bool:
-    """Write the workers' gradients of a fully connected layer's weights and biases to ``out``, where that applies.
-
-    That is for float32 on a CPU, parameters next to one another in each worker's row, and no more than MOST_SAMPLES
-    samples per worker; nothing is written if it returns False. Half of the gradient's numbers, those that a rectifier
-    has set to zero, cost nothing.
-    """
-    import torch
-
-    blocks = _compiled()
-    workers, outputs, inputs = out[0].shape
-    samples = len(x) // max(workers, 1)
-    tensors = (gradient, x, *out)
-    if blocks is None or not 1 <= samples <= MOST_SAMPLES or min(outputs, inputs) < 1:
-        return False
-    if any(each.dtype != torch.float32 or each.device.type != "cpu" for each in tensors):
-        return False
-    if out[0].stride()[1:] != (inputs, 1) or out[1].stride(1) != 1:
-        return False
-    arrays = gradient.contiguous().numpy(), x.contiguous().numpy(), out[0].numpy(), out[1].numpy()
-    blocks.linear(workers, samples, inputs, outputs, *arrays)
-    return True
-
-
-def linear_inputs(gradient: Tensor, weight: Tensor) -> Tensor | None:
-    """The gradient of a fully connected layer's inputs, ``gradient @ weight``, if a third of its terms or more is zero.
-
-    None where torch's product is quicker, or the compiled one does not apply.
-    """
-    import torch
-
-    blocks = _compiled()
-    samples, (outputs, inputs) = len(gradient), weight.shape
-    if blocks is None or samples < 1 or min(inputs, outputs) < LEAST_SIZE:
-        return None
-    if any(each.dtype != torch.float32 or each.device.type != "cpu" for each in (gradient, weight)):
-        return None
-    out = torch.empty((samples, inputs), dtype=torch.float32, device="cpu")
-    arrays = gradient.contiguous().numpy(), weight.contiguous().numpy(), out.numpy()
-    return out if blocks.linear_inputs(samples, inputs, outputs, *arrays) else None
+    arrays = [each.contiguous().numpy() for each in (memory.inputs, weight, given, memory.winners)]
+    _compiled().backward(
+        *memory.shape, outputs, workers, *arrays, found.numpy(), None if back is None else back.numpy()
+    )
+    own = found[:, : weight.numel()].view(workers, *weight.shape), found[:, weight.numel() :]
+    return (None if back is None else back.permute(0, 3, 1, 2)), *own

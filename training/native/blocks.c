@@ -3,9 +3,7 @@
  * Samples are stored row by row with their channels last. Forward, the four outputs of a pooling window stay in
  * registers, so that nothing of the size of the convolution's output is ever written. Backward, a gradient reaches one
  * place of each window at most, and no place if the window's maximum is not positive: the work is a quarter of that of
- * a dense convolution, or less. Where there are many channels both passes go by tiles (tiles.h), with fewer products.
- * Beside the block there are the gradients of fully connected layers (linear.h, linear_inputs.h), and clipping and
- * momentum (sending.h).
+ * a dense convolution, or less.
  *
  * Every function releases the GIL. Python checks all shapes; the checks here only keep a wrong call from touching memory
  * that is not its own.
@@ -29,8 +27,6 @@
 #define CLONES
 #define HOLD(hold, vector) (void)(hold)
 #endif
-/* byte number `from`, and zeros above it */
-#define FOUR(from) (from), 4 * LANES, 4 * LANES, 4 * LANES
 #define INLINE static inline __attribute__((always_inline))
 
 enum { KERNEL = 5, LANES = 8, GROUP = 3, NOBODY = 4 };
@@ -54,30 +50,13 @@ static Py_ssize_t across_of(Shape shape) { return (shape.width - KERNEL + 1) / 2
 static int is_wide(void) { return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); }
 #endif
 
-/* One block of memory, all zeros, cut into aligned parts, each with a vector to spare. */
-static float *reserve(const Py_ssize_t *sizes, int count, float **parts)
-{
-    Py_ssize_t total = LANES;
-    for (int place = 0; place < count; ++place)
-        total += padded(sizes[place]) + LANES;
-    float *numbers = calloc((size_t)total, sizeof(float));
-    if (!numbers)
-        return NULL;
-    float *next = numbers + (-(uintptr_t)numbers / sizeof(float)) % LANES;
-    for (int place = 0; place < count; ++place) {
-        parts[place] = next;
-        next += padded(sizes[place]) + LANES;
-    }
-    return numbers;
-}
-
 #if defined(__has_builtin)
 #if __has_builtin(__builtin_shufflevector)
 #define SHUFFLES
 #endif
 #endif
 
-/* Eight bytes from whole numbers, and back; left to itself the compiler takes them one by one. */
+/* Eight bytes from whole numbers; left to itself the compiler takes them one by one. */
 INLINE void narrow(const bits *whole, unsigned char *bytes)
 {
 #ifdef SHUFFLES
@@ -87,19 +66,6 @@ INLINE void narrow(const bits *whole, unsigned char *bytes)
 #else
     for (int lane = 0; lane < LANES; ++lane)
         bytes[lane] = (unsigned char)(*whole)[lane];
-#endif
-}
-
-INLINE void widen(const unsigned char *bytes, bits *whole)
-{
-#ifdef SHUFFLES
-    octets all = {0}, none = {0};
-    memcpy(&all, bytes, LANES);
-    *whole = (bits)__builtin_shufflevector(all, none, FOUR(0), FOUR(1), FOUR(2), FOUR(3), FOUR(4), FOUR(5), FOUR(6),
-                                           FOUR(7));
-#else
-    for (int lane = 0; lane < LANES; ++lane)
-        (*whole)[lane] = bytes[lane];
 #endif
 }
 
@@ -114,22 +80,7 @@ INLINE void copy_few(const unsigned char *from, unsigned char *to, Py_ssize_t co
         }
 }
 
-/* The first `count` lanes, of memory of which no more may be touched: numbers, and bytes. */
-INLINE void get_lanes(const float *numbers, const unsigned char *bytes, Py_ssize_t count, lanes *values, bits *whole)
-{
-    if (count == LANES) {
-        *values = *(const loose *)numbers;
-        widen(bytes, whole);
-        return;
-    }
-    unsigned char small[LANES] = {0};
-    float some[LANES] = {0};
-    copy_few((const unsigned char *)numbers, (unsigned char *)some, count, sizeof(float));
-    copy_few(bytes, small, count, 1);
-    memcpy(values, some, sizeof some);
-    widen(small, whole);
-}
-
+/* The first `count` lanes to memory of which no more may be touched: numbers, and bytes. */
 INLINE void put_lanes(const lanes *values, const bits *whole, Py_ssize_t count, float *numbers, unsigned char *bytes)
 {
     if (count == LANES) {
@@ -146,12 +97,6 @@ INLINE void put_lanes(const lanes *values, const bits *whole, Py_ssize_t count, 
 #include "flat.h"
 #include "forward.h"
 #include "backward.h"
-#include "tiles.h"
-#include "tiled_forward.h"
-#include "tiled_backward.h"
-#include "sending.h"
-#include "linear.h"
-#include "linear_inputs.h"
 
 #define MOST ((Py_ssize_t)1 << 40)
 #define MOST_PER_SAMPLE ((Py_ssize_t)1 << 25)
@@ -225,31 +170,24 @@ static int check_shape(Shape shape)
 
 static PyObject *forward(PyObject *self, PyObject *args)
 {
-    PyObject *objects[6];
-    Py_buffer views[6];
+    PyObject *objects[5];
+    Py_buffer views[5];
     Shape shape;
     int status = 0;
     (void)self;
-    if (!PyArg_ParseTuple(args, "nnnnnOOOOOO", &shape.samples, &shape.height, &shape.width, &shape.channels,
-                          &shape.outputs, &objects[0], &objects[1], &objects[2], &objects[3], &objects[4],
-                          &objects[5]) ||
+    if (!PyArg_ParseTuple(args, "nnnnnOOOOO", &shape.samples, &shape.height, &shape.width, &shape.channels,
+                          &shape.outputs, &objects[0], &objects[1], &objects[2], &objects[3], &objects[4]) ||
         check_shape(shape))
         return NULL;
-    int count = objects[5] == Py_None ? 5 : 6, tiled = is_tiled(shape);
     Py_ssize_t pooled = shape.samples * ((shape.height - 4) / 2) * ((shape.width - 4) / 2) * shape.outputs;
     Py_ssize_t sizes[] = {4 * shape.samples * shape.height * shape.width * shape.channels,
-                          4 * shape.outputs * shape.channels * KERNEL * KERNEL, 4 * shape.outputs, 4 * pooled, -pooled,
-                          tiled ? 4 * points_of(shape) : 0};
-    if (take_all(views, objects, sizes, count, 3))
+                          4 * shape.outputs * shape.channels * KERNEL * KERNEL, 4 * shape.outputs, 4 * pooled, -pooled};
+    if (take_all(views, objects, sizes, 5, 3))
         return NULL;
     Py_BEGIN_ALLOW_THREADS
-    if (tiled)
-        status = run_tiled_forward(shape, views[0].buf, views[1].buf, views[2].buf, views[3].buf, views[4].buf,
-                                   count == 6 ? views[5].buf : NULL);
-    else
-        status = run_forward(shape, views[0].buf, views[1].buf, views[2].buf, views[3].buf, views[4].buf);
+    status = run_forward(shape, views[0].buf, views[1].buf, views[2].buf, views[3].buf, views[4].buf);
     Py_END_ALLOW_THREADS
-    return finish(views, count, status);
+    return finish(views, 5, status);
 }
 
 static PyObject *backward(PyObject *self, PyObject *args)
@@ -274,8 +212,7 @@ static PyObject *backward(PyObject *self, PyObject *args)
     }
     int count = objects[5] == Py_None ? 5 : 6;
     Py_ssize_t gradients = workers * (weights + shape.outputs);
-    Py_ssize_t seen = is_tiled(shape) ? points_of(shape) : inputs;
-    Py_ssize_t sizes[] = {4 * seen, 4 * weights, 4 * pooled, -pooled, 4 * gradients, 4 * inputs};
+    Py_ssize_t sizes[] = {4 * inputs, 4 * weights, 4 * pooled, -pooled, 4 * gradients, 4 * inputs};
     if (take_all(views, objects, sizes, count, 4))
         return NULL;
     if (!are_places(views[3].buf, pooled)) {
@@ -284,141 +221,15 @@ static PyObject *backward(PyObject *self, PyObject *args)
         return NULL;
     }
     Py_BEGIN_ALLOW_THREADS
-    status = (is_tiled(shape) ? run_tiled_backward : run_backward)(
-        shape, workers, views[0].buf, views[1].buf, views[2].buf, views[3].buf, views[4].buf,
-        count == 6 ? views[5].buf : NULL);
+    status = run_backward(shape, workers, views[0].buf, views[1].buf, views[2].buf, views[3].buf, views[4].buf,
+                          count == 6 ? views[5].buf : NULL);
     Py_END_ALLOW_THREADS
     return finish(views, count, status);
 }
 
-/* How long the points are that `forward` leaves for `backward`; 0 where that takes the input itself. */
-static PyObject *points(PyObject *self, PyObject *args)
-{
-    Shape shape;
-    (void)self;
-    if (!PyArg_ParseTuple(args, "nnnnn", &shape.samples, &shape.height, &shape.width, &shape.channels,
-                          &shape.outputs) ||
-        check_shape(shape))
-        return NULL;
-    return PyLong_FromSsize_t(is_tiled(shape) ? points_of(shape) : 0);
-}
-
-static PyObject *send_messages(PyObject *self, PyObject *args)
-{
-    PyObject *objects[3];
-    Py_buffer views[3];
-    Py_ssize_t rows, count, sent = 0;
-    Sending how;
-    double square = 0;
-    (void)self;
-    if (!PyArg_ParseTuple(args, "nnddddOOO", &rows, &count, &how.keep, &how.share, &how.clip, &how.decay, &objects[0],
-                          &objects[1], &objects[2]))
-        return NULL;
-    if (rows < 0 || count < 1 || count > MOST || rows > MOST / count) {
-        PyErr_SetString(PyExc_ValueError, "a size is out of bounds");
-        return NULL;
-    }
-    Py_ssize_t sizes[] = {4 * rows * count, 4 * count, 4 * rows * count};
-    if (take_all(views, objects, sizes, 3, 2))
-        return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    sent = send_rows(views[2].buf, views[0].buf, views[1].buf, rows, count, how, &square);
-    Py_END_ALLOW_THREADS
-    finish_views(views, 3);
-    return Py_BuildValue("nd", sent, square);
-}
-
-/* Takes a buffer of `rows` rows, which may be apart from one another, each of `count` numbers next to one another. */
-static int take_rows(Py_buffer *view, PyObject *object, Py_ssize_t rows, Py_ssize_t count)
-{
-    if (PyObject_GetBuffer(object, view, PyBUF_STRIDES | PyBUF_WRITABLE) < 0)
-        return -1;
-    Py_ssize_t bytes = 4;
-    int wrong = view->itemsize != 4 || view->ndim < 1 || view->shape[0] != rows;
-    for (int axis = view->ndim - 1; axis > 0 && !wrong; --axis) {
-        wrong = view->shape[axis] != 1 && view->strides[axis] != bytes;
-        bytes *= view->shape[axis];
-    }
-    wrong = wrong || bytes != 4 * count || (rows > 1 && (view->strides[0] < bytes || view->strides[0] % 4));
-    if (wrong) {
-        PyErr_Format(PyExc_ValueError, "a buffer is not %zd rows of %zd numbers of 4 bytes", rows, count);
-        PyBuffer_Release(view);
-    }
-    return wrong ? -1 : 0;
-}
-
-static int check_connected(Connected layer)
-{
-    Py_ssize_t most = MOST_PER_SAMPLE, sizes[] = {layer.workers, layer.samples, layer.inputs, layer.outputs};
-    int wrong = 0;
-    for (int place = 0; place < 4; ++place)
-        wrong |= sizes[place] < 1 || sizes[place] > most;
-    wrong = wrong || layer.inputs > MOST / layer.outputs || layer.samples > MOST / layer.workers / layer.inputs ||
-            layer.samples > MOST / layer.workers / layer.outputs;
-    if (wrong)
-        PyErr_SetString(PyExc_ValueError, "a size is out of bounds");
-    return wrong ? -1 : 0;
-}
-
-static PyObject *linear(PyObject *self, PyObject *args)
-{
-    PyObject *objects[4];
-    Py_buffer views[4];
-    Connected layer;
-    int status = 0;
-    (void)self;
-    if (!PyArg_ParseTuple(args, "nnnnOOOO", &layer.workers, &layer.samples, &layer.inputs, &layer.outputs, &objects[0],
-                          &objects[1], &objects[2], &objects[3]) ||
-        check_connected(layer))
-        return NULL;
-    Py_ssize_t samples = layer.workers * layer.samples;
-    Py_ssize_t sizes[] = {4 * samples * layer.outputs, 4 * samples * layer.inputs};
-    Py_ssize_t counts[] = {layer.outputs * layer.inputs, layer.outputs};
-    if (take_all(views, objects, sizes, 2, 2))
-        return NULL;
-    for (int place = 2; place < 4; ++place)
-        if (take_rows(&views[place], objects[place], layer.workers, counts[place - 2])) {
-            finish_views(views, place);
-            return NULL;
-        }
-    Py_BEGIN_ALLOW_THREADS
-    status = run_linear(layer, views[0].buf, views[1].buf, views[2].buf, views[2].strides[0] / 4, views[3].buf,
-                        views[3].strides[0] / 4);
-    Py_END_ALLOW_THREADS
-    return finish(views, 4, status);
-}
-
-static PyObject *linear_inputs(PyObject *self, PyObject *args)
-{
-    PyObject *objects[3];
-    Py_buffer views[3];
-    Connected layer = {.workers = 1};
-    int status = 0, sparse = 0;
-    (void)self;
-    if (!PyArg_ParseTuple(args, "nnnOOO", &layer.samples, &layer.inputs, &layer.outputs, &objects[0], &objects[1],
-                          &objects[2]) ||
-        check_connected(layer))
-        return NULL;
-    Py_ssize_t sizes[] = {4 * layer.samples * layer.outputs, 4 * layer.outputs * layer.inputs,
-                          4 * layer.samples * layer.inputs};
-    if (take_all(views, objects, sizes, 3, 2))
-        return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    sparse = is_sparse(views[0].buf, layer.samples * layer.outputs);
-    if (sparse)
-        status = run_inputs(layer, views[0].buf, views[1].buf, views[2].buf);
-    Py_END_ALLOW_THREADS
-    finish_views(views, 3);
-    return status < 0 ? PyErr_NoMemory() : PyBool_FromLong(sparse);
-}
-
 static PyMethodDef methods[] = {
     {"forward", forward, METH_VARARGS, "The largest positive part of every window, and which place of it won."},
-    {"points", points, METH_VARARGS, "How many numbers `forward` leaves for `backward`; 0 if that takes the input."},
     {"backward", backward, METH_VARARGS, "Every worker's gradients of kernels and biases, and those of the input."},
-    {"send", send_messages, METH_VARARGS, "Clips rows, averages them with what was sent; how many, and their squares."},
-    {"linear", linear, METH_VARARGS, "Every worker's gradients of a fully connected layer's weights and biases."},
-    {"linear_inputs", linear_inputs, METH_VARARGS, "The gradients of its inputs, if many terms are zero; whether so."},
     {NULL, NULL, 0, NULL},
 };
 

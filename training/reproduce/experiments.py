@@ -52,7 +52,7 @@ class Cell:
 
     @property
     def label(self) -> str:
-        """For people."""
+        """What the cell is called in tables and pictures."""
         given = self.configuration
         return f"{given.rule} {given.attack} seed {given.seed}"
 

@@ -32,7 +32,7 @@ ALPHAS = [0.1, 1.0, 10.0]
 
 
 def cell_of(configuration: Configuration) -> Cell:
-    """The run as a cell."""
+    """The run as a cell of an experiment."""
     return Cell("rates", configuration, SUMMARY)
 
 

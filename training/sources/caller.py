@@ -32,12 +32,12 @@ class Listed(Source):
 
     @property
     def workers(self) -> int:
-        """Of the first round."""
+        """How many workers the first round has."""
         return int(self._round(0).vectors.shape[0])
 
     @property
     def dimension(self) -> int:
-        """Of the first round."""
+        """The dimension of the first round."""
         return int(self._round(0).vectors.shape[1])
 
     @property
@@ -47,7 +47,7 @@ class Listed(Source):
 
     @property
     def length(self) -> int | None:
-        """How many there are."""
+        """How many rounds there are."""
         return len(self.items)
 
     @property
@@ -61,7 +61,7 @@ class Listed(Source):
         return round_of(self.items[place], self.n, self.given, place)
 
     def rounds(self, begin: int, end: int) -> Iterator[StreamRound]:
-        """As they are."""
+        """The rounds as they were handed over."""
         shape = self.workers, self.dimension
         for place in range(begin, min(end, len(self.items))):
             yield _same_shape(self._round(place), shape, place)
@@ -91,12 +91,12 @@ class Once(Source):
 
     @property
     def workers(self) -> int:
-        """Of the first round."""
+        """How many workers the first round has."""
         return int(self._first.vectors.shape[0])
 
     @property
     def dimension(self) -> int:
-        """Of the first round."""
+        """The dimension of the first round."""
         return int(self._first.vectors.shape[1])
 
     @property
@@ -106,7 +106,7 @@ class Once(Source):
 
     @property
     def fingerprint(self) -> str:
-        """There is none."""
+        """None: what a generator yields is not known beforehand."""
         raise InputError("a store keeps what can be asked for again: a source by name or a file")
 
     def rounds(self, begin: int, end: int) -> Iterator[StreamRound]:

@@ -44,22 +44,22 @@ class Gradients(Source):
 
     @property
     def label(self) -> str:
-        """As it was asked for."""
+        """The source as it was asked for."""
         return self.name
 
     @property
     def workers(self) -> int:
-        """The honest ones."""
+        """How many honest workers there are."""
         return self.configuration.honest
 
     @property
     def dimension(self) -> int:
-        """That of the network."""
+        """The number of parameters of the network."""
         return self._problem.dimension
 
     @property
     def honest(self) -> tuple[int, ...]:
-        """All of them."""
+        """All workers of the source are honest."""
         return tuple(range(self.workers))
 
     @property
@@ -130,4 +130,4 @@ class Gradients(Source):
 
 
 def _silent(done: int, total: int) -> None:
-    """Nobody is told."""
+    """What hears of progress where nobody asked for it."""

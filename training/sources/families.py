@@ -58,12 +58,12 @@ class Family(Source):
 
     @property
     def workers(self) -> int:
-        """The honest ones."""
+        """How many honest workers there are."""
         return self.m
 
     @property
     def dimension(self) -> int:
-        """As given, or one."""
+        """The dimension as given, or one."""
         return 1 if self.name == "one-dimensional" else int(self["d"])
 
     @property

@@ -47,7 +47,7 @@ class StoredArray:
     rows: Rows
 
     def whole(self) -> NDArray[Any]:
-        """All of it."""
+        """All rounds of the file."""
         return np.array(list(self.rows(0, self.shape[0])))
 
 
@@ -70,7 +70,7 @@ class File(Source):
 
     @property
     def workers(self) -> int:
-        """Vectors per round."""
+        """How many vectors a round has."""
         return self._array.shape[-2]
 
     @property

@@ -56,17 +56,17 @@ class Messages(Source):
 
     @property
     def label(self) -> str:
-        """The run's folder."""
+        """The folder of the run."""
         return self.path
 
     @property
     def workers(self) -> int:
-        """All of them."""
+        """How many workers the run has, honest or not."""
         return self._first.workers
 
     @property
     def dimension(self) -> int:
-        """That of the model."""
+        """The number of parameters of the model."""
         return self._first.dimension
 
     @property
@@ -105,7 +105,7 @@ class Messages(Source):
         return File(str(path), n=self.n)
 
     def rounds(self, begin: int, end: int) -> Iterator[StreamRound]:
-        """A file each."""
+        """The rounds, each from a file."""
         shape = self.workers, self.dimension
         for path in self.steps[begin:end]:
             file = self._file(path)

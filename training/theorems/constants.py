@@ -31,7 +31,7 @@ class Constants:
 
     @property
     def a_2(self) -> float:
-        """6 sqrt(Delta)."""
+        """The constant a_2 = 6 sqrt(Delta) of Theorem 2."""
         return 6 * math.sqrt(self.gap)
 
     @property

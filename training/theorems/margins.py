@@ -8,6 +8,7 @@ larger still.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,8 +72,7 @@ def margin(configuration: Configuration, rows: list[dict[str, Any]], result: dic
     exact = configuration.algorithm == "gd"
     gradients = [row["gradient_squared"] for row in steps]
     left = gradients[result["output_step"]] if exact else sum(gradients) / len(gradients)
-    ratio = largest([row["ratio"] for row in steps])
-    assert ratio is not None
+    ratio = max(math.inf if row["ratio"] is None else row["ratio"] for row in steps)
 
     def constants(kappa: float) -> Constants:
         return Constants(
@@ -117,7 +117,7 @@ HEADINGS = [
 
 
 def line(found: Margin) -> list[str]:
-    """A margin for people."""
+    """A margin as a row of the table."""
     return [
         found.rule,
         found.attack,

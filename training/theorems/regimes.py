@@ -42,7 +42,7 @@ class Regime:
         return self.left / self.bound
 
     def line(self) -> list[str]:
-        """For people."""
+        """A regime as a row of the table."""
         sides = [f"{self.left:.4g}", f"{self.bound:.4g}", f"{self.ratio:.4f}"]
         return [self.name, str(self.steps), *sides, f"1/{round(1 / self.by_hand)} = {self.by_hand:.4f}"]
 
@@ -61,7 +61,7 @@ def floor(steps: int, kappa: float = 1.0) -> Configuration:
 
 
 def regime_runs(steps: int) -> dict[str, Configuration]:
-    """All three."""
+    """The runs of all three regimes."""
     return {
         "decay": without_heterogeneity(steps, 0.0),
         "noise": without_heterogeneity(steps, 0.3),

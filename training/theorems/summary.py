@@ -31,7 +31,7 @@ class RateSummary:
     drift: float
 
     def to_json(self) -> dict[str, Any]:
-        """As the ledger keeps it."""
+        """The summary as the ledger stores it."""
         return asdict(self)
 
     @classmethod
@@ -43,7 +43,7 @@ class RateSummary:
 def summary(
     configuration: Configuration, report: Report = lambda done, total: None, data: Dataset | None = None
 ) -> RateSummary:
-    """Carry out the run."""
+    """Train, and sum up what came out."""
     training = build(configuration.with_values({"measure": "light", "measure_every": 1}), data)
     gradients, ratios, drifts = [], [], []
     for done in range(1, configuration.steps + 1):

@@ -76,14 +76,14 @@ class Displaced(Problem):
         n, width = self.shifts.shape
         self.flippers = n - self.honest
         self.dimension = width + self.extra
-        spread = np.geomspace(1 / self.condition, 1.0, self.extra) if self.extra else np.empty(0)
-        self._curvature = torch.as_tensor(np.concatenate([np.ones(width), spread]))
+        further = np.geomspace(1 / self.condition, 1.0, self.extra) if self.extra else np.empty(0)
+        self._curvature = torch.as_tensor(np.concatenate([np.ones(width), further]))
         self._shifts = torch.as_tensor(np.pad(self.shifts, ((0, 0), (0, self.extra))))
         self._mean = self._shifts[: self.honest].mean(dim=0)
 
     @property
-    def spread(self) -> float:
-        """G^2."""
+    def heterogeneity(self) -> float:
+        """G^2: the mean squared distance of the honest gradients from their mean."""
         own = self._shifts[: self.honest]
         return float(((own - self._mean) ** 2).sum() / self.honest)
 
@@ -104,7 +104,7 @@ class Displaced(Problem):
         return start
 
     def gradient_squared(self, theta: Tensor) -> float:
-        """||grad L_H(theta)||^2."""
+        """||grad L_H(theta)||^2 at given parameters."""
         return float(((self._curvature * theta + self._mean) ** 2).sum())
 
     def gap(self) -> float:
@@ -113,7 +113,7 @@ class Displaced(Problem):
         return float((self._curvature * point * point).sum() / 2)
 
     def exact(self, theta: Tensor, out: Tensor, learn: bool = False) -> Tensor:
-        """A theta + x_i."""
+        """The workers' gradients A theta + x_i."""
         out.copy_((self._curvature * theta)[None] + self._shifts)
         return (self._curvature * theta * theta).sum() / 2 + self._shifts @ theta
 
@@ -135,11 +135,11 @@ class Displaced(Problem):
         return losses
 
     def noise(self, theta: Tensor) -> float:
-        """sigma^2, everywhere."""
+        """The noise sigma^2, which is the same everywhere."""
         return self.sigma**2
 
     def evaluate(self, theta: Tensor, samples: int = 0) -> Evaluation:
-        """L_H."""
+        """The loss L_H of the honest workers."""
         return Evaluation(float((self._curvature * theta * theta).sum() / 2 + self._mean @ theta))
 
     def known(self) -> Known:
@@ -158,7 +158,7 @@ class Trajectory:
 
     @property
     def end(self) -> float:
-        """After the last step."""
+        """What is left after the last step."""
         return self.errors[-1]
 
     @property
@@ -198,7 +198,7 @@ def course(
     n, f = problem.workers, problem.flippers
     rate, momentum = (1.0, 0.0) if kappa is None else (RATE, MOMENTUM)
     if kappa is not None and problem.sigma > 0:
-        stated = Constants(1.0, problem.gap(), problem.spread, problem.sigma**2, kappa, n, f, steps)
+        stated = Constants(1.0, problem.gap(), problem.heterogeneity, problem.sigma**2, kappa, n, f, steps)
         rate, momentum = stated.rate(), stated.momentum()
     settings = Settings(n, f, steps, lambda t: rate, momentum, kappa is None, None, problem.seed, "none", 1)
     training = Training(problem, Ordered(rule, order), None, settings)
@@ -208,4 +208,4 @@ def course(
         errors.append(problem.gradient_squared(training.state.theta))
     at = training.state.output
     output = None if kappa is not None or at is None else problem.gradient_squared(at)
-    return Trajectory(tuple(errors), output, problem.spread, problem.gap())
+    return Trajectory(tuple(errors), output, problem.heterogeneity, problem.gap())

@@ -34,7 +34,7 @@ ROUNDING = 1e-9
 
 
 def sharp(n: int, f: int) -> float:
-    """4f/(n-f)."""
+    """The sharp bound 4f/(n-f) of NNM's lemma."""
     return 4 * f / (n - f)
 
 
@@ -85,8 +85,8 @@ class Effect:
     sizes: tuple[int, int] = field(default=(0, 0))
 
     @classmethod
-    def fresh(cls, n: int, f: int, **options: Any) -> Effect:
-        """Nothing seen yet."""
+    def empty(cls, n: int, f: int, **options: Any) -> Effect:
+        """Statistics that have seen nothing yet."""
         variance, bias, total, amplification = (Estimator(**options) for _ in KEPT)
         return cls(variance, bias, total, amplification, sizes=(n, f))
 

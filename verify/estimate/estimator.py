@@ -21,24 +21,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kappaguard.rules.base.arrays import Array, as_array, namespace
+from kappaguard.rules.base.arrays import Array
 from kappaguard.rules.base.errors import InputError
-from kappaguard.rules.ratio import ratio
 
 CAPACITY = 10_000
 CONFIDENCE = 0.95
-
-
-def kappa_hat_squared(output: Array, honest: Array) -> Array:
-    """The paper's kappa-hat_t^2 for the output R_t (..., d) and the honest vectors (..., |H|, d): the ratio itself."""
-    vectors = as_array(honest)
-    return ratio(output, vectors, range(vectors.shape[-2]), "trace")
-
-
-def kappa_hat(output: Array, honest: Array) -> Array:
-    """The paper's kappa-hat_t, which its figure plots: the square root of the ratio."""
-    square = kappa_hat_squared(output, honest)
-    return namespace(square).sqrt(square) if hasattr(square, "shape") else math.sqrt(square)
 
 
 @dataclass(frozen=True)
@@ -141,10 +128,6 @@ class Estimator:
         """Whether quantiles are those of all ratios, not of a sample."""
         return self.count <= self.capacity
 
-    def share_above(self, level: float) -> float:
-        """The share of the ratios (of the sample) that exceed a level."""
-        return float(np.mean(self._values > level)) if len(self._values) else 0.0
-
     def quantile(self, level: float) -> float:
         """The smallest ratio that at least a share ``level`` of all (of the sample) do not exceed."""
         ordered = self._ordered(level)
@@ -183,7 +166,7 @@ class Estimator:
         return float(-math.expm1(math.log1p(-confidence) / self.count)) if self.count else 1.0
 
     def summary(self, level: float = 0.95, confidence: float = CONFIDENCE) -> Summary:
-        """Everything at once."""
+        """Count, mean, largest and quantiles, all at once."""
         return Summary(
             self.count,
             self.maximum,

@@ -35,6 +35,7 @@ from kappaguard.rules.base.arrays import Array
 from kappaguard.rules.base.checks import require_count, require_minority
 from kappaguard.rules.base.errors import InputError
 from kappaguard.rules.base.expression import evaluate
+from kappaguard.rules.gram import distances_from_gram
 from kappaguard.rules.subsets import worst_subset
 from kappaguard.verify.estimate.witnesses import keep_vectors
 from kappaguard.verify.judge.rounding import LOST, tolerance_for
@@ -276,7 +277,7 @@ def _pairs(z: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     with np.errstate(over="ignore", invalid="ignore"):
         gram = z @ z.T
         far = gram.diagonal().copy()
-        pairs = far[:, None] + far - 2 * gram
+        pairs = distances_from_gram(gram).distances
     return far, np.maximum(pairs, 0)
 
 

@@ -93,7 +93,7 @@ class EstimatedRule:
     plain: str | None = None
 
     def at(self, *seed: int) -> Any:
-        """The rule in one round."""
+        """What the rule did in one round."""
         return reseeded(self.rule, *seed)
 
     @property
@@ -193,7 +193,7 @@ def measure(
         for subject in look.subjects:
             part.ratios[attack, subject.name] = Estimator(**options)
             if subject.mixer is not None:
-                part.effects[attack, subject.name] = Effect.fresh(question.n, question.f, **options)
+                part.effects[attack, subject.name] = Effect.empty(question.n, question.f, **options)
     for number, batch in look.batches(begin, end):
         look.take(batch, number, part)
         report(number + len(batch))

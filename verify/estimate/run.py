@@ -38,7 +38,7 @@ Report = Callable[[int, int], None]
 
 
 def silent(done: int, total: int) -> None:
-    """Nobody is told."""
+    """What hears of progress where nobody asked for it."""
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,8 @@ def run(
             report(end, total)
             if until_width is not None and all(each.width <= until_width for each in concluded(whole)):
                 break
-    assert whole is not None
+    if whole is None:
+        raise InputError("the source has no round")
     return concluded(whole)
 
 

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 from kappaguard.rules.base.errors import InputError
 from kappaguard.rules.foreign.adapted import Adapted
-from kappaguard.rules.foreign.spec import split_pipeline
+from kappaguard.rules.grammar import split_pipeline
 from kappaguard.verify.guard.health.inputs import differs, gap, plain
 from kappaguard.verify.judge.judgement import Failed
 from kappaguard.verify.judge.precision import measure

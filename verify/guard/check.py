@@ -20,9 +20,10 @@ from kappaguard.rules.base.rule import Rule
 from kappaguard.rules.foreign.adapted import Guarded
 from kappaguard.rules.foreign.importing import require_file
 from kappaguard.rules.foreign.resolve import label
-from kappaguard.rules.foreign.spec import parse as parse_spec
-from kappaguard.rules.foreign.spec import split_pipeline
+from kappaguard.rules.grammar import parse as parse_spec
+from kappaguard.rules.grammar import split_pipeline
 from kappaguard.rules.names import is_code, is_recipe, parse, written
+from kappaguard.rules.witness import Witness
 from kappaguard.verify.guard.claim_check import EVALUATIONS, ClaimCheck, Finder, check_claim
 from kappaguard.verify.guard.claimed import require_domain
 from kappaguard.verify.guard.store import FOLDER, keep, stored
@@ -133,7 +134,7 @@ def run_job(job: Job, finder: Finder | None = None) -> Verdict:
         return verdict
     if verdict.violating is not None and verdict.violating in {name for name, _ in earlier}:
         return replace(verdict, path=str(job.witnesses / verdict.violating))
-    doubt = _doubt(verdict, job.limits) if apart else None if verdict.reproducible else BY_CHANCE
+    doubt = _doubt(verdict, verdict.witness, job.limits) if apart else None if verdict.reproducible else BY_CHANCE
     if doubt is not None:
         return replace(verdict, unsaved=doubt)
     try:
@@ -149,13 +150,12 @@ def run_job(job: Job, finder: Finder | None = None) -> Verdict:
 BY_CHANCE = "the violation does not repeat in every call"
 
 
-def _doubt(verdict: Verdict, limits: Limits) -> str | None:
+def _doubt(verdict: Verdict, witness: Witness, limits: Limits) -> str | None:
     """Why a witness would not be reproduced by whoever replays it: a new process tries."""
     if not verdict.reproducible:
         return BY_CHANCE
-    assert verdict.witness is not None
     try:
-        seen = replay_apart(verdict.witness, limits)
+        seen = replay_apart(witness, limits)
     except InputError as error:
         return f"a replay in a new process fails: {error}"
     if seen.reproduces:

@@ -10,8 +10,9 @@ from typing import Any
 
 from kappaguard.rules.base.errors import InputError
 from kappaguard.rules.base.expression import MOST_BITS, evaluate, satisfies
+from kappaguard.rules.base.rationals import simplest_of_float
 from kappaguard.rules.base.rule import Rule
-from kappaguard.rules.foreign.spec import parse, split_pipeline
+from kappaguard.rules.grammar import parse, split_pipeline
 from kappaguard.rules.names import is_code
 from kappaguard.rules.names import rule as rule_named
 
@@ -88,36 +89,10 @@ def require_domain(requires: str | None, n: int, f: int) -> None:
 
 
 def _number(claim: float | Fraction) -> Fraction:
-    value = simplest(claim) if isinstance(claim, float) else Fraction(claim)
+    value = simplest_of_float(claim) if isinstance(claim, float) else Fraction(claim)
     if max(value.numerator.bit_length(), value.denominator.bit_length()) > MOST_BITS:
         raise InputError(f"a claim may have {MOST_BITS} bits")
     return value
-
-
-def simplest(value: float) -> Fraction:
-    """The fraction of least denominator among those that round to a finite float.
-
-    Any fraction whose denominator is below 2^26 or so is the simplest one that rounds to its float.
-    """
-    if value < 0:
-        return -simplest(-value)
-    exact = Fraction(value)
-    if value == 0 or exact.denominator == 1:
-        return exact
-    above, below = math.nextafter(value, math.inf), math.nextafter(value, 0.0)
-    # strictly within half a unit in the last place, where every fraction rounds to the value
-    return _between((exact + Fraction(below)) / 2, (exact + Fraction(above)) / 2)
-
-
-def _between(low: Fraction, high: Fraction) -> Fraction:
-    """The fraction of least denominator strictly between two that are not negative, by their continued fractions."""
-    whole = math.floor(low)
-    if whole + 1 < high:
-        return Fraction(whole + 1)
-    low, high = low - whole, high - whole
-    if low == 0:
-        return whole + Fraction(1, math.floor(1 / high) + 1)
-    return whole + 1 / _between(1 / high, 1 / low)
 
 
 def coefficient(rule: str | Callable[..., Any], f: int) -> str | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,34 +37,53 @@ FEW, MANY = 20, 1000
 
 
 @dataclass(frozen=True)
-class Difference:
-    """What came of a comparison: ``same`` by their recipes, ``alike`` on all inputs tried, or ``different`` on x.
+class Same:
+    """Two rules have one recipe: they are the same function."""
+
+    recipe: Recipe
+    inputs: int = 0
+    verdict: ClassVar = "same"
+
+
+@dataclass(frozen=True)
+class Alike:
+    """No input of those that were tried tells two rules apart; that is no proof."""
+
+    inputs: int
+    verdict: ClassVar = "alike"
+
+
+@dataclass(frozen=True)
+class Different:
+    """The input x on which two rules differ, the last of so many that were tried, and both outputs.
 
     ``tie`` says that a small change of x makes them agree again.
     """
 
-    verdict: Literal["same", "alike", "different"]
     inputs: int
-    x: Floats | None = None
-    left: Floats | None = None
-    right: Floats | None = None
-    tie: bool = False
-    recipe: Recipe | None = None
+    x: Floats
+    left: Floats
+    right: Floats
+    tie: bool
+    verdict: ClassVar = "different"
 
 
-def diff(left: str | Callable[..., Any], right: str | Callable[..., Any], n: int, f: int) -> Difference:
+Comparison = Same | Alike | Different
+
+
+def diff(left: str | Callable[..., Any], right: str | Callable[..., Any], n: int, f: int) -> Comparison:
     """Compare two rules at (n, f)."""
     rules = rule_named(left, f=f), rule_named(right, f=f)
     recipes = [_recipe(each, n) for each in rules]
     if recipes[0] is not None and recipes[0] == recipes[1]:
-        return Difference("same", 0, recipe=recipes[0])
+        return Same(recipes[0])
     count = 0
     for x in inputs_for(n, f, [each for each in recipes if each is not None]):
         count += 1
         outputs = [_output(each, x) for each in rules]
         if _differ(outputs[0], outputs[1], x):
-            return Difference("different", count, x, outputs[0], outputs[1], not _differ_nearby(rules, x))
-    return Difference("alike", count)
+            return Different(count, x, outputs[0], outputs[1], not _differ_nearby(rules, x))
+    return Alike(count)
 
 
 def _recipe(rule: Callable[..., Any], n: int) -> Recipe | None:

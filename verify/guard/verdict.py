@@ -21,7 +21,7 @@ MOST_DIGITS = 20_000
 
 @dataclass(frozen=True)
 class Spent:
-    """How hard it was tried."""
+    """How hard a check tried: adversaries, evaluations and seconds."""
 
     seconds: float = 0.0
     evaluations: int = 0

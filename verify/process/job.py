@@ -42,7 +42,7 @@ class Ended:
 
     @property
     def how(self) -> str:
-        """In words."""
+        """How the process ended, in words."""
         if self.status is None:
             return LIMITS.get(self.crossed or "", "no end")
         if self.status >= 0:

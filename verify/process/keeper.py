@@ -138,7 +138,7 @@ def watch(worker: int, report: int, seconds: float, memory: int, requests: list[
 
 
 def main(arguments: list[str]) -> None:
-    """Keep one worker."""
+    """Start one worker, and see to it that it ends."""
     report, seconds, memory, command = int(arguments[0]), float(arguments[1]), int(arguments[2]), arguments[3:]
     requests: list[int] = []
     for number in REQUESTS:

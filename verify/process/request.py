@@ -33,7 +33,7 @@ class Request:
     begun: float
 
     def to_json(self) -> str:
-        """As text."""
+        """The request as JSON."""
         asked = self.claim_check
         if not isinstance(asked.rule, str):
             raise InputError("only a rule with a name can be run in a process of its own")

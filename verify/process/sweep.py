@@ -15,7 +15,7 @@ from typing import Any
 import kappaguard
 from kappaguard.rules.base.errors import InputError
 from kappaguard.rules.base.files import is_file
-from kappaguard.rules.foreign.spec import split_pipeline
+from kappaguard.rules.grammar import split_pipeline
 from kappaguard.rules.names import is_code
 from kappaguard.search.engines import Died, distribute
 from kappaguard.search.ledger import ledger

@@ -75,11 +75,11 @@ class Ranked:
         return self._shifted(other, lambda value, by: value % by)
 
     def item(self) -> Ranked:
-        """Itself."""
+        """The entry itself: it is a symbol already."""
         return self
 
     def tolist(self) -> Ranked:
-        """Itself."""
+        """The array itself: its entries are symbols."""
         return self
 
 
@@ -105,7 +105,7 @@ class Chosen:
         return symbolic(sum(weight * row for weight, row in zip(self._weights(), plain(self.rows), strict=True)))
 
     def mean(self, axis: int | None = None, **_: Any) -> Any:
-        """Their mean."""
+        """The mean of the chosen rows."""
         total, count = plain(Chosen.sum(self, axis)), self._count
         return symbolic(total / count)
 
@@ -124,7 +124,7 @@ class Chosen:
 
     @property
     def shape(self) -> Any:
-        """Left open."""
+        """The shape, whose first entry is an expression where it is left open how many rows are chosen."""
         return (self._count, *self.rows.shape[1:])
 
     def __array__(self, *_: Any, **__: Any) -> Any:
@@ -233,11 +233,9 @@ def _method(function: Any) -> Callable[..., Any]:
 
 def summary_of(function: Any) -> Callable[..., Any]:
     """The meaning of a function that is known to have one."""
-    from kappaguard.rules.recipe.trace.functions import meaning_of
+    from kappaguard.rules.recipe.trace.functions import known_meaning_of
 
-    found = meaning_of(function)
-    assert found is not None
-    return found
+    return known_meaning_of(function)
 
 
 for _function, _name in (

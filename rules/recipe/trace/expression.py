@@ -22,6 +22,7 @@ from fractions import Fraction
 from numbers import Real
 from typing import Any
 
+from kappaguard.rules.base.rationals import simplest_of_float
 from kappaguard.rules.recipe.trace.refusal import place_in_code, refuse
 
 Monomial = tuple[int, ...]
@@ -304,7 +305,7 @@ class Expression:
 
     @property
     def real(self) -> Expression:
-        """Itself."""
+        """The expression itself: nothing here is complex."""
         return self
 
     # what needs a decision
@@ -372,12 +373,12 @@ def lifted(value: Any, symbols: Symbols) -> Any:
 
 def simplest(value: float) -> Fraction:
     """The simplest fraction whose float this is, if it is simple; else the float itself."""
-    simple = Fraction(value).limit_denominator(SIMPLE)
-    return simple if float(simple) == value else Fraction(value)
+    simple = simplest_of_float(value)
+    return simple if simple.denominator <= SIMPLE else Fraction(value)
 
 
 def constant(value: Number, symbols: Symbols) -> Expression:
-    """A constant."""
+    """An expression that does not depend on the input."""
     fraction = Fraction(value)
     return Expression(symbols, {(): fraction.numerator} if fraction else {}, fraction.denominator if fraction else 1)
 

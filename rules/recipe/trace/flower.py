@@ -20,7 +20,7 @@ PLAIN = "symbols"
 
 
 class SymbolicLayer:
-    """``flwr.app.Array``."""
+    """A layer of a model, as ``flwr.app.Array`` would hold it."""
 
     def __init__(self, array: Any) -> None:
         self.array = array
@@ -38,7 +38,7 @@ class Layers(dict[str, SymbolicLayer]):
     """``flwr.app.ArrayRecord``."""
 
     def to_numpy_ndarrays(self, **_: Any) -> list[Any]:
-        """All arrays."""
+        """All layers as arrays."""
         return [each.array for each in self.values()]
 
 
@@ -47,12 +47,12 @@ class Content(dict[str, Any]):
 
     @property
     def array_records(self) -> dict[str, Layers]:
-        """Those that hold layers."""
+        """The records that hold layers."""
         return {key: value for key, value in self.items() if isinstance(value, Layers)}
 
     @property
     def metric_records(self) -> dict[str, Any]:
-        """The others."""
+        """The records that hold metrics."""
         return {key: value for key, value in self.items() if not isinstance(value, Layers)}
 
 

@@ -26,6 +26,11 @@ def meaning_of(function: Any) -> Callable[..., Any] | None:
     return SUMMARIES.get(function)
 
 
+def known_meaning_of(function: Any) -> Callable[..., Any]:
+    """What a function that has a meaning does to symbolic arrays."""
+    return SUMMARIES[function]
+
+
 def _values(values: list[Any], symbols: Symbols, ranks: list[Rank]) -> list[Any]:
     if not any(isinstance(value, Expression | Condition) for value in values):
         ordered = sorted(values)

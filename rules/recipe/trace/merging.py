@@ -199,7 +199,7 @@ def _running(test: Condition, left: Any, right: Any) -> Any:
 
 
 def _bare(expression: Expression) -> Expression:
-    """What is under a root."""
+    """The expression under a square root."""
     description = expression.single("root")
     return expression if description is None else expression.symbols.expressions[description[1]]
 

@@ -96,7 +96,7 @@ def _explored(
 
 
 def entries(symbols: Symbols, n: int, d: int) -> Any:
-    """The input."""
+    """The entries of the symbolic input."""
     found = np.empty((n, d), dtype=object)
     for i in range(n):
         for k in range(d):

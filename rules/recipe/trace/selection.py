@@ -195,7 +195,8 @@ def _behind(reader: Reader, vectors: tuple[Vector, ...], kind: str) -> tuple[Sel
     atoms = [[each.single(kind) for each in vector] for vector in vectors]
     rows: list[Vector] = []
     first = atoms[0][0]
-    assert first is not None
+    if first is None:
+        raise Unmatched
     for vector in atoms:
         require(all(each is not None and each[1] == first[1] for each in vector))
         require(all(each[2:-1] == vector[0][2:-1] for each in vector))  # type: ignore[index]
@@ -268,12 +269,14 @@ def _mixed(reader: Reader, vectors: tuple[Vector, ...]) -> VectorPool:
             owner = rows[zero[0]] if len(zero) == 1 else _owner(reader, scores, candidates, layer)
         else:
             owner = rows[-1]
-        assert owner is not None
+        if owner is None:
+            raise Unmatched
         expected = [reader.distance(layer.vectors[owner], row) for row in candidates[: len(scores)]]
         require(reader.proportional(scores, expected) > 0)
         counts.add(count)
         owners.append(owner)
-    assert layer is not None
+    if layer is None:
+        raise Unmatched
     require(len(counts) == 1 and sorted(owners) == list(range(reader.n)))
     workers = tuple(layer.workers[owner] for owner in owners)
     return VectorPool(vectors, workers, (*layer.mixing, counts.pop()))

@@ -60,31 +60,31 @@ class SymbolicTensor:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """As of a tensor."""
+        """The shape, as a tensor says it."""
         return tuple(self.array.shape)
 
     @property
     def ndim(self) -> int:
-        """As of a tensor."""
+        """The number of axes, as a tensor says it."""
         return int(self.array.ndim)
 
     @property
     def dtype(self) -> Any:
-        """That of doubles."""
+        """The dtype of doubles, which the symbols stand for."""
         import torch
 
         return torch.float64
 
     @property
     def device(self) -> Any:
-        """The CPU."""
+        """The CPU, on which symbols live."""
         import torch
 
         return torch.device("cpu")
 
     @property
     def T(self) -> SymbolicTensor:  # noqa: N802
-        """Transposed."""
+        """The transposed array."""
         return SymbolicTensor(self.array.T)
 
     mT = T  # noqa: N815

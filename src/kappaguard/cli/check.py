@@ -65,9 +65,12 @@ def check(
     """Check claims on kappa*: exit code 0 if they hold, 1 if one is refuted, 2 if the request or the rule's interface
     is wrong or a check was not finished, 3 if kappaguard failed. A RULE that is not ours is code, and is run.
     """
+    from kappaguard.cli.options import relative_error
     from kappaguard.cli.output import show_trace
+    from kappaguard.rules.base.checks import require_count
     from kappaguard.rules.base.errors import InputError
-    from kappaguard.verify.guard.check import run_jobs
+    from kappaguard.verify.guard.check import Job, run_jobs
+    from kappaguard.verify.guard.claim_check import EVALUATIONS, ClaimCheck
     from kappaguard.verify.guard.claimed import require_domain
     from kappaguard.verify.guard.suppression import suppression
     from kappaguard.verify.guard.verdict import Verdict
@@ -76,13 +79,17 @@ def check(
         raise InputError(
             "-n, -f, --claim, --requires, --tolerance and --rotates belong to a RULE: name one, or use pyproject.toml"
         )
-    if rule is not None and (n is None or f is None):
+    if evaluations is not None:
+        require_count(evaluations, 1, "--evaluations")
+    listed: int | None = 1
+    if rule is None:
+        checks, listed = _configured(evaluations, seed)
+    elif n is None or f is None:
         raise InputError("a RULE needs -n and -f, as in: kappaguard check krum -n 17 -f 4")
-    if rule is not None:
-        assert n is not None
-        assert f is not None
+    else:
         require_domain(requires, n, f)
-    checks, listed = _checks(rule, n, f, claim, tolerance, evaluations, seed, rotates)
+        allowed, tried = relative_error(tolerance), EVALUATIONS if evaluations is None else evaluations
+        checks = [Job(ClaimCheck(rule, n, f, claim, tried, seed or 0, allowed, rotates))]
     expected = suppression(dict(_reason(each) for each in suppress or ()))
     checks = [_limited(job, timeout, memory, witnesses, strict, expected) for job in checks]
     try:
@@ -106,39 +113,18 @@ def check(
     return _status(verdicts, errors)
 
 
-def _checks(
-    rule: str | None,
-    n: int | None,
-    f: int | None,
-    claim: str | None,
-    tolerance: float | None,
-    evaluations: int | None,
-    seed: int | None,
-    rotates: bool,
-) -> tuple[list[Job], int | None]:
-    """What is to be done, and at how many at a time if the configuration says so."""
+def _configured(evaluations: int | None, seed: int | None) -> tuple[list[Job], int | None]:
+    """The checks of the pyproject.toml of this folder, and how many at a time if it says so."""
     import os
 
-    from kappaguard.cli.options import relative_error
-    from kappaguard.rules.base.checks import require_count
     from kappaguard.rules.foreign.importing import PYTHONPATH
-    from kappaguard.verify.guard.check import Job
-    from kappaguard.verify.guard.claim_check import EVALUATIONS, ClaimCheck
     from kappaguard.verify.guard.configuration import find, read
 
-    if evaluations is not None:
-        require_count(evaluations, 1, "--evaluations")
-    if rule is None:
-        configuration = read(find(Path.cwd()), evaluations, seed)
-        if configuration.pythonpath:
-            # processes of rules inherit it
-            os.environ[PYTHONPATH] = os.pathsep.join(str(Path.cwd() / each) for each in configuration.pythonpath)
-        return list(configuration.checks), configuration.jobs
-    assert n is not None
-    assert f is not None
-    allowed = relative_error(tolerance)
-    tried = EVALUATIONS if evaluations is None else evaluations
-    return [Job(ClaimCheck(rule, n, f, claim, tried, seed or 0, allowed, rotates))], 1
+    configuration = read(find(Path.cwd()), evaluations, seed)
+    if configuration.pythonpath:
+        # processes of rules inherit it
+        os.environ[PYTHONPATH] = os.pathsep.join(str(Path.cwd() / each) for each in configuration.pythonpath)
+    return list(configuration.checks), configuration.jobs
 
 
 def _reason(text: str) -> tuple[str, str]:

@@ -11,7 +11,7 @@ import typer
 from kappaguard import __version__
 
 if TYPE_CHECKING:
-    from kappaguard.verify.guard.diff import Difference
+    from kappaguard.verify.guard.diff import Comparison
 
 DIFFERENT = 1
 
@@ -40,19 +40,16 @@ def diff(
     return DIFFERENT if found.verdict == "different" else 0
 
 
-def _text(found: Difference, left: str, right: str) -> str:
+def _text(found: Comparison, left: str, right: str) -> str:
     from kappaguard.rules.recipe.text import describe
+    from kappaguard.verify.guard.diff import Alike, Same
 
-    if found.verdict == "same":
-        assert found.recipe is not None
+    if isinstance(found, Same):
         return "\n".join(
             [f"the same: {left} and {right} have one recipe", *(f"  {each}" for each in describe(found.recipe))]
         )
-    if found.verdict == "alike":
+    if isinstance(found, Alike):
         return f"no difference on {found.inputs:,} inputs; that is no proof: at least one of the two has no recipe"
-    assert found.x is not None
-    assert found.left is not None
-    assert found.right is not None
     width = max(len(left), len(right), len("worker 00"))
     lines = [f"different: the first of {found.inputs:,} inputs, from small to large, that tells them apart", ""]
     lines += [f"  {f'worker {i}':<{width}}  {_numbers(row)}" for i, row in enumerate(found.x)]
@@ -66,15 +63,16 @@ def _numbers(row: Any) -> str:
     return "  ".join(f"{value:.6g}" for value in row)
 
 
-def _json(found: Difference, left: str, right: str, n: int, f: int) -> str:
+def _json(found: Comparison, left: str, right: str, n: int, f: int) -> str:
     import json
 
+    from kappaguard.verify.guard.diff import Different
     from kappaguard.verify.guard.verdict import number
 
     def listed(values: Any) -> Any:
-        return (
-            None if values is None else [[number(each) for each in row] for row in values.reshape(-1, values.shape[-1])]
-        )
+        return [[number(each) for each in row] for row in values.reshape(-1, values.shape[-1])]
+
+    apart = found if isinstance(found, Different) else None
 
     return json.dumps(
         {
@@ -83,9 +81,9 @@ def _json(found: Difference, left: str, right: str, n: int, f: int) -> str:
             "f": f,
             "verdict": found.verdict,
             "inputs": found.inputs,
-            "x": listed(found.x),
-            "outputs": None if found.x is None else [listed(found.left), listed(found.right)],
-            "tie": found.tie,
+            "x": None if apart is None else listed(apart.x),
+            "outputs": None if apart is None else [listed(apart.left), listed(apart.right)],
+            "tie": apart is not None and apart.tie,
             "version": __version__,
         },
         indent=2,

@@ -17,7 +17,7 @@ Report = Callable[[int, int], None]
 
 @contextmanager
 def counting(words: str) -> Iterator[Report]:
-    """One bar."""
+    """A bar that counts what is finished."""
     with _bars() as bars:
         task = bars.add_task(words, total=None)
         yield lambda done, total: bars.update(task, completed=done, total=total)
@@ -97,7 +97,7 @@ class Nested:
 
 @contextmanager
 def nested(words: str, total: int) -> Iterator[Nested]:
-    """Two bars."""
+    """A bar over all pieces, and one for the piece at work."""
     with _bars() as bars:
         yield Nested(bars, words, total)
 

@@ -65,7 +65,7 @@ def _judged(witness: Witness, timeout: float, run_code: bool) -> Replay:
         return replay(witness)
     from kappaguard.rules.base.errors import InputError
     from kappaguard.rules.base.text import printable
-    from kappaguard.rules.foreign.spec import parse, split_pipeline
+    from kappaguard.rules.grammar import parse, split_pipeline
     from kappaguard.verify.process.run import Limits, replay_apart
 
     named = [parse(stage) for stage in split_pipeline(witness.rule) if ":" in stage]

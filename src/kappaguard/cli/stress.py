@@ -32,7 +32,7 @@ def stress(
     from kappaguard.cli.options import relative_error
     from kappaguard.reports.dossier.plan import Plan
     from kappaguard.reports.dossier.run import PAGE
-    from kappaguard.reports.dossier.run import stress as carry_out
+    from kappaguard.reports.dossier.run import stress as write_dossier
     from kappaguard.reports.dossier.verdict import verdict
     from kappaguard.rules.base.checks import require_count
     from kappaguard.rules.base.errors import InputError
@@ -53,7 +53,7 @@ def stress(
         if not as_json:
             typer.echo(f"  {name}", err=True)
 
-    dossier = carry_out(plan, folder, jobs or cores(), done=tell)
+    dossier = write_dossier(plan, folder, jobs or cores(), done=tell)
     if as_json:
         typer.echo(json.dumps(dossier.to_json() | {"folder": str(folder)}, indent=2))
         return INTERRUPTED if dossier.interrupted else 0

@@ -175,10 +175,10 @@ def _refuse_code(configuration: Configuration, run_code: bool) -> None:
 
 def _configured(preset: str, given: dict[str, Any]) -> Configuration:
     from kappaguard.training.configuration import preset as preset_named
-    from kappaguard.training.unused_settings import refuse_idle
+    from kappaguard.training.unused_settings import refuse_unused
 
     configuration = preset_named(preset).with_values(given)
-    refuse_idle(given, configuration)
+    refuse_unused(given, configuration)
     return configuration
 
 

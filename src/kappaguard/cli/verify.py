@@ -72,7 +72,7 @@ def verify(
                     outcomes.append(outcome)
                     bar.done()
             except KeyboardInterrupt:
-                with _deaf():
+                with _without_interrupts():
                     _write(outcomes, effort, False, out, {}, None)
                 typer.echo(
                     f"interrupted: {len(outcomes)} of {len(every)} claims are done; run again to go on", err=True
@@ -103,8 +103,8 @@ def _some(every: Sequence[Claim], names: Sequence[str], effort: Effort) -> int:
 
 
 @contextmanager
-def _deaf() -> Iterator[None]:
-    """Without minding Ctrl-C, which impatient people press again while the report is written."""
+def _without_interrupts() -> Iterator[None]:
+    """Ctrl-C does nothing in here: impatient people press it again while the report is written."""
     import signal
     import threading
 

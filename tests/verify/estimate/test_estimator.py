@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kappaguard.rules.base.errors import InputError
-from kappaguard.verify.estimate.estimator import Estimator, kappa_hat, kappa_hat_squared
+from kappaguard.verify.estimate.estimator import Estimator
 
 ratios = st.lists(st.floats(0, 1e9) | st.just(math.inf), min_size=1, max_size=60)
 
@@ -119,17 +119,6 @@ def test_exceedance_is_the_rule_of_three():
     assert filled(np.ones(1000)).exceedance(0.95) == pytest.approx(3 / 1000, rel=0.01)
     assert (1 - filled(np.ones(50)).exceedance(0.9)) ** 50 == pytest.approx(0.1)
     assert Estimator().exceedance() == 1.0
-
-
-def test_the_papers_kappa_hat_and_its_square():
-    honest = np.array([[0.0, 0.0], [2.0, 0.0], [0.0, 2.0], [2.0, 2.0]])
-    output = np.array([4.0, 1.0])
-    # mean (1, 1), error 3, variance 2
-    assert kappa_hat_squared(output, honest) == pytest.approx(9 / 2)
-    assert kappa_hat(output, honest) == pytest.approx(3 / math.sqrt(2))
-    both = np.stack([honest, 1e6 + honest])
-    assert kappa_hat(np.stack([output, 1e6 + output]), both) == pytest.approx([3 / math.sqrt(2)] * 2)
-    assert float(kappa_hat(torch.from_numpy(output), torch.from_numpy(honest))) == pytest.approx(3 / math.sqrt(2))
 
 
 def test_the_root_of_a_summary_is_the_summary_of_roots():

@@ -9,8 +9,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import kappaguard as kg
 from kappaguard.assertion import assert_robust
@@ -21,7 +19,7 @@ from kappaguard.rules.krum import Krum
 from kappaguard.rules.witness import load
 from kappaguard.verify.guard.check import Job, check, run_job, run_jobs
 from kappaguard.verify.guard.claim_check import ClaimCheck, check_claim
-from kappaguard.verify.guard.claimed import _between, claimed, counterpart
+from kappaguard.verify.guard.claimed import claimed, counterpart
 from kappaguard.verify.guard.store import keep, stored
 from kappaguard.verify.judge.replay import replay
 
@@ -281,16 +279,6 @@ def test_a_claim_in_floats_is_the_fraction_that_it_was_computed_from(n):
         assert bound.numerator / bound.denominator == value
     # taken exactly
     assert claimed("cwtm", n, 1, Fraction(1 / 3)).bound == Fraction(1 / 3) < Fraction(1, 3)
-
-
-@given(st.integers(0, 60), st.integers(1, 60), st.integers(1, 60))
-def test_the_simplest_fraction_between_two(top, bottom, gap):
-    low, high = Fraction(top, bottom), Fraction(top, bottom) + Fraction(1, gap)
-    found = _between(low, high)
-    assert low < found < high
-    # by trying: no smaller denominator has a multiple strictly between
-    for denominator in range(1, found.denominator):
-        assert math.floor(low * denominator) + 1 >= high * denominator
 
 
 def test_a_claim_in_floats_is_tight(tmp_path):

@@ -18,11 +18,6 @@ def plain(n: int, d: int, seed: int = 0) -> Floats:
     return np.round(np.random.default_rng(seed).standard_normal((n, d)) / GRID) * GRID
 
 
-def honest_last(subject: Subject) -> tuple[int, ...]:
-    """S when the first f vectors are the adversary's."""
-    return tuple(range(subject.f, subject.n))
-
-
 def honest_first(subject: Subject) -> tuple[int, ...]:
     """S when the last f vectors are the adversary's."""
     return tuple(range(subject.n - subject.f))

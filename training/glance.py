@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from kappaguard.search.attacks.base import Aggregation, Attack
 
 
-class Glancing:
+class GlanceChoice:
     """What local and distributed training ask before a step, see ``kappaguard.training.device``."""
 
     if TYPE_CHECKING:
@@ -21,11 +21,11 @@ class Glancing:
         attack: Attack | None
 
     @cached_property
-    def _glances(self) -> bool:
+    def _one_glance_for_all(self) -> bool:
         """Whether one look is enough for attack and rule."""
-        return self._sees and self.settings.f > 0 and device.fits(self.attack, self.rule)
+        return self._one_glance_for_rule and self.settings.f > 0 and device.fits(self.attack, self.rule)
 
     @cached_property
-    def _sees(self) -> bool:
+    def _one_glance_for_rule(self) -> bool:
         """Whether one look is enough for the rule, whatever the attack is."""
         return device.is_there(self.state.theta) and device.fits_rule(self.rule)

@@ -1,4 +1,6 @@
-"""The grammar of names: ``where:attribute``, ``where:attribute(option=value)``, and ``+`` between stages."""
+"""The grammar of names, ours (``name(option=value)``) and of code (``where:attribute(option=value)``), with ``+``
+between stages.
+"""
 
 from __future__ import annotations
 
@@ -16,36 +18,43 @@ PATTERN = re.compile(r"(?P<where>.+):(?P<attribute>[^\W\d]\w*(?:\.[^\W\d]\w*)*)\
 
 
 @dataclass(frozen=True)
-class Spec:
-    """One stage by name: where to look, for what, and the options in parentheses."""
+class CodeName:
+    """The name of somebody's code: where to look, for what, and the options in parentheses."""
 
     where: str
     attribute: str
     options: dict[str, Any] = field(default_factory=dict)
 
 
-def parse(text: str) -> Spec:
-    """``text`` as a ``Spec``."""
+def parse(text: str) -> CodeName:
+    """The text as the name of code, ``where:attribute(option=value)``."""
     match = PATTERN.fullmatch(text.strip())
     if match is None:
         raise InputError(
             f"{text!r} is not the name of a rule: write package.module:attribute, path/to/file.py:attribute"
             " or a peer's such as byzfl:Krum"
         )
-    return Spec(match["where"], match["attribute"], options(match["options"], text))
+    return CodeName(match["where"], match["attribute"], options(match["options"], text))
 
 
 def options(text: str | None, spec: str) -> dict[str, Any]:
     """``(name=value, ...)`` with plain values, as a dictionary."""
-    if text is None:
-        return {}
+    complaint = f"{short(spec)} has options that are not of the form (name=value, ...)"
+    return {} if text is None else keywords(text[1:-1], complaint)
+
+
+def keywords(text: str, complaint: str) -> dict[str, Any]:
+    """``s=2, seed=1`` as a dictionary of plain values; what is not of this form is refused with the complaint."""
     try:
-        call = ast.parse(f"_{text}", mode="eval").body
-        if not isinstance(call, ast.Call) or call.args or any(keyword.arg is None for keyword in call.keywords):
-            raise ValueError
-        return {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
-    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
-        raise InputError(f"{short(spec)} has options that are not of the form (name=value, ...)") from None
+        call = ast.parse(f"_({text})", mode="eval").body
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
+            raise ValueError(text)
+        given = {keyword.arg: ast.literal_eval(keyword.value) for keyword in call.keywords}
+        if None in given or len(given) < len(call.keywords):
+            raise ValueError(text)
+        return {str(name): value for name, value in given.items()}
+    except (SyntaxError, ValueError, MemoryError, RecursionError, TypeError):
+        raise InputError(complaint) from None
 
 
 def split_pipeline(text: str) -> list[str]:
