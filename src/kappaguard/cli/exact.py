@@ -41,6 +41,7 @@ def exact(
     ),
 ) -> None:
     """The worst case of a rule: a lower bound with a witness, an upper bound with a certificate."""
+    from kappaguard.cli.options import whole_numbers
     from kappaguard.cli.progress import bracketing
     from kappaguard.rules.base.errors import InputError
     from kappaguard.verify.judge.exact import exact as judge
@@ -53,22 +54,12 @@ def exact(
         if weights is not None:
             if actual is not None:
                 raise InputError("--actual does not go with --weights: any weight up to f may attack there")
-            result = exact_weighted(rule, _listed(weights), f, nodes=nodes, progress=progress)
+            result = exact_weighted(rule, whole_numbers(weights, "--weights"), f, nodes=nodes, progress=progress)
         else:
             require_few(n or 0)
             result = judge(rule, n or 0, f, progress=progress, nodes=nodes, actual=actual, timeout=timeout)
     paths = _save(result, out)
     typer.echo(_json(result, paths) if as_json else _text(result, paths))
-
-
-def _listed(text: str) -> list[int]:
-    """Whole numbers with commas between them."""
-    from kappaguard.rules.base.errors import InputError
-
-    try:
-        return [int(part) for part in text.split(",")]
-    except ValueError:
-        raise InputError(f"--weights are whole numbers with commas between them, not {text[:100]!r}") from None
 
 
 def _save(result: KappaResult, folder: Path) -> dict[str, Path | None]:
