@@ -31,7 +31,7 @@ def stress(
     from kappaguard.cli.check import INTERRUPTED, cores
     from kappaguard.cli.options import relative_error
     from kappaguard.reports.dossier.plan import Plan
-    from kappaguard.reports.dossier.run import PAGE
+    from kappaguard.reports.dossier.run import HTML, PAGE
     from kappaguard.reports.dossier.run import stress as carry_out
     from kappaguard.reports.dossier.verdict import verdict
     from kappaguard.rules.base.checks import require_count
@@ -59,7 +59,8 @@ def stress(
         return INTERRUPTED if dossier.interrupted else 0
     for line in verdict(plan, dossier.data, dossier.failed):
         typer.echo(f"- {_plain(line)}")
-    typer.echo(f"\nDossier: {folder / PAGE} ({dossier.seconds:.0f} s{', interrupted' if dossier.interrupted else ''})")
+    ended = f"{dossier.seconds:.0f} s{', interrupted' if dossier.interrupted else ''}"
+    typer.echo(f"\nDossier: {folder / HTML}, {PAGE} ({ended})")
     return INTERRUPTED if dossier.interrupted else 0
 
 
