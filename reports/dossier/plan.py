@@ -102,7 +102,7 @@ def why(plan: Plan, witness: Witness) -> str | None:
     from kappaguard.reports.dossier.failure import failure
 
     judged = plan.subject().judge(witness)
-    return failure(judged.ratio, judged.witness, judged.output)
+    return failure(math.inf, judged.witness, judged.output)
 
 
 def bound(plan: Plan, d: int | None = None) -> dict[str, Any]:

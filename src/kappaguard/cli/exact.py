@@ -35,7 +35,7 @@ def exact(
     timeout: Annotated[
         float | None, typer.Option("--timeout", metavar="SECONDS", help="For a trace of code; default: 120.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,
     out: Annotated[Path, typer.Option("--out", help="Where witness and certificate are written.")] = Path(
         ".kappaguard/exact"
     ),

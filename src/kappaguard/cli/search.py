@@ -22,9 +22,9 @@ def search(
         float | None, typer.Option("--budget", metavar="SECONDS", help="How long to search; 10 if nothing is given.")
     ] = None,
     evaluations: Annotated[
-        int | None, typer.Option("--evaluations", help="How many evaluations; the same seed gives the same result.")
+        int | None, typer.Option("--evaluations", help="Inputs that one search tries; the same on every machine.")
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Of everything random.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", help="The same seed gives the same result.")] = 0,
     tolerance: Annotated[
         float | None, typer.Option("--tolerance", help="The relative error of a rule that iterates.")
     ] = None,
@@ -39,7 +39,7 @@ def search(
     save: Annotated[
         Path | None, typer.Option("--save", metavar="FILE", help="Where the witness goes, a file or a folder.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,
 ) -> None:
     """A lower bound on kappa* with a witness: the input with the largest ratio found."""
     from kappaguard.cli.options import relative_error, whole_numbers
