@@ -124,11 +124,11 @@ distances that are not squared, which is another function again and cannot be tr
 at values: it sorts the clients by their numbers of examples, drops the f first and f last, and averages the others. Its
 geometric median keeps the weights of the clients in a set, where equal ones collapse to one.
 
-Not in the table: NVFlare 2.9.0 and fluke 0.8.1 install here (`fluke-fl`, without dependencies), but all that their servers
-do with the updates of clients is a mean weighted by numbers of examples; a krum package of the name `krum` is not on the
-package index. And not in the table, because they are no rules from n vectors to one: Flower's server optimisers (FedAdagrad, FedAdam,
-FedYogi, FedOpt, QFedAvg), which need the model of the last round, its wrappers for differential privacy, and its
-strategies for boosted trees.
+Not in the table: NVFlare 2.9.0 and fluke 0.8.1 install here (`fluke-fl`, without dependencies), but a search of their
+code for medians, trimmed means and Krum finds none: their servers average, weighted by numbers of examples. Calicarpa's
+krum is on no package index that this was written with. And not in the table, because they are no rules from n vectors
+to one: Flower's server optimisers (FedAdagrad, FedAdam, FedYogi, FedOpt, QFedAvg), which need the model of the last
+round, its wrappers for differential privacy, and its strategies for boosted trees.
 """
 
 
