@@ -21,7 +21,7 @@ import numpy as np
 from kappaguard.rules.base.checks import require_count
 from kappaguard.rules.base.errors import InputError
 from kappaguard.rules.base.rule import Rule
-from kappaguard.rules.names import parse
+from kappaguard.rules.names import is_code, is_recipe, parse
 from kappaguard.rules.weighted import WeightedRule, weighted_ratio, whole, window
 from kappaguard.rules.witness import Witness
 from kappaguard.search.exact import weighted as finder
@@ -56,6 +56,8 @@ def exact_weighted(
         raise InputError("exact needs weights of at least 1: leave out who has none")
     if 2 * f >= n:
         raise InputError(f"exact needs f less than half of the sum of the weights, {n}, got f = {f}")
+    if is_code(rule) or is_recipe(rule):
+        raise InputError(f"weights are for rules that are built in, not for {rule[:100]}")
     built = parse(rule, f)
     limits = window(built, n)
     scope = f"workers of weights {', '.join(map(str, counts))}, of which Byzantine ones weigh {f} at most; all d"
@@ -83,6 +85,9 @@ def exact_weighted(
     nothing = ([[Fraction(0)]] * len(counts), list(range(len(counts))), "nothing")
     best = max((_settled(built, counts, f, *given) for given in [*inputs, nothing]), key=lambda witness: witness.lower)
     infinite = best.lower == math.inf
+    if upper == math.inf and not infinite:
+        # without weights it is infinite; with them no input shows that
+        upper = certificate = proof = None
     stats = Stats(time.perf_counter() - start, len(inputs))
     return KappaResult(
         built.label,

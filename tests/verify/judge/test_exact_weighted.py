@@ -125,6 +125,17 @@ def test_bad_requests(weights: list[int], f: int) -> None:
         exact_weighted("cwtm", weights, f)
 
 
+def test_rules_that_are_not_built_in_are_refused() -> None:
+    with pytest.raises(InputError, match="built in"):
+        exact_weighted("mine.py:rule", [1, 1, 1], 1)
+
+
+def test_what_is_infinite_without_weights_has_no_upper_bound_with_them() -> None:
+    found = exact_weighted("cge", [2, 2, 1], 1)
+    assert found.upper in (None, math.inf)
+    assert (found.upper == math.inf) == (found.lower == math.inf)
+
+
 def test_the_judge_rejects_what_is_not_its_own() -> None:
     recipe = parse("cwtm", 1).recipe(5)
     assert recipe is not None
