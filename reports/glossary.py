@@ -21,6 +21,7 @@ WORDS: dict[str, dict[str, str]] = {
         "rule": "an aggregation rule: from n vectors to one",
         "ratio": "squared distance of the output from the honest mean, over the variance of the honest vectors",
         "kappa*": "the largest ratio of a rule over all inputs and all sets of n - f honest vectors",
+        "weight": "how many vectors a worker counts as, such as its number of examples; n and f are then sums",
         "coefficient": "a closed form in n and f that somebody claims to be at least kappa*",
         "lost": "the coefficient over kappa*'s upper bound: how many times too large it is, at least",
         "f/(n-2f)": "a lower bound on kappa* of every rule, proved in the paper",

@@ -20,7 +20,7 @@ MOST_CHARACTERS = 65_000
 """What GitHub takes as a comment."""
 MANY_CHANGES, FEW_CHANGES = 60, 10
 CLAIMS = ("claim", "statement", "verdict", "rests on", "computed", "stated", "tightness")
-KAPPA = ("rule", "paper", "kappa* ≥", "kappa* ≤", "f/(n-2f)", "lost", "again")
+KAPPA = ("rule", "paper", "kappa* ≥", "kappa* ≤", "fraction", "f/(n-2f)", "lost", "again")
 
 
 def markdown(results: Mapping[str, Any], changes: Sequence[str] | None = None) -> str:
@@ -81,6 +81,7 @@ def _kappa(entry: Mapping[str, Any]) -> list[str]:
         shown(entry["paper"]),
         _linked(lower_shown(entry["lower"]), entry["witness"]),
         _linked(upper_shown(entry["upper"]), entry["certificate"]),
+        entry.get("fraction") or "",
         shown(entry["universal"]),
         shown(entry["lost"]),
         code(entry["command"]),

@@ -20,7 +20,10 @@ from kappaguard.reports.pictures.trained import worst_inputs
 from kappaguard.reports.pictures.training import floors, rates, runs
 from kappaguard.reports.summary import groups, told, verdicts_seen, verify_command
 from kappaguard.reports.table import F, N
-from kappaguard.reports.typesetting import typeset
+from kappaguard.reports.typesetting import formulas, place
+
+OPTIONAL = ("proof", "expression", "fraction")
+"""What entries of earlier versions do not have."""
 
 
 def page(results: Mapping[str, Any], changes: Sequence[str] | None = None) -> str:
@@ -34,12 +37,13 @@ def page(results: Mapping[str, Any], changes: Sequence[str] | None = None) -> st
         "shown": shown,
         "lower_shown": lower_shown,
         "upper_shown": upper_shown,
-        "typeset": typeset,
+        "typeset": formulas,
+        "place": place,
         "base64": _base64,
     }
     template = environment.from_string(folder.joinpath("index.html.j2").read_text(encoding="utf-8"))
     claims = told(results)
-    kappa = [{"proof": None, "expression": None, **each} for each in results.get("kappa", [])]
+    kappa = [{**dict.fromkeys(OPTIONAL), **each} for each in results.get("kappa", [])]
     empty: dict[str, Any] = {"drawings": [], "runs": [], "rates": None, "trained": None, "estimates": []}
     filled = {**empty, **results, "claims": claims, "kappa": kappa}
     return template.render(

@@ -70,15 +70,32 @@ RULES = (
             "aggregate_bulyan",
         )
     ),
+    *(
+        f"byzpy:{name}"
+        for name in (
+            "CoordinateWiseMedian",
+            "CoordinateWiseTrimmedMean",
+            "MeanOfMedians",
+            "GeometricMedian",
+            "Krum",
+            "MultiKrum",
+            "MinimumDiameterAveraging",
+            "ComparativeGradientElimination",
+        )
+    ),
+    *(
+        f"fedml:{name}Defense"
+        for name in ("CoordinateWiseMedian", "CoordinateWiseTrimmedMean", "GeometricMedian", "Krum")
+    ),
     "torchjd:TrimmedMean",
     "torchjd:Krum",
 )
 
 INTRODUCTION = """# Peers under guard
 
-The rules of ByzFL {byzfl}, Flower {flwr} and TorchJD {torchjd}, as they are installed, at n = {n} and f = {f}; written
-by `python -m kappaguard.reports.peers docs` (kappaguard {version}, {evaluations:,} evaluations for each search, seed
-0), and backed by a test that replays every witness and asks the health checks again.
+The rules of ByzFL {byzfl}, ByzPy {byzpy}, FedML {fedml}, Flower {flwr} and TorchJD {torchjd}, as they are installed, at
+n = {n} and f = {f}; written by `python -m kappaguard.reports.peers docs` (kappaguard {version}, {evaluations:,}
+evaluations for each search, seed 0), and backed by a test that replays every witness and asks the health checks again.
 
 The claim is the paper's coefficient for the rule that a peer's is meant to be; where the paper has none, the kappa\\*
 that kappaguard certifies for it (to a millionth), and where there is none either, any: a ratio beyond a million. A
@@ -102,11 +119,16 @@ are other functions, with another kappa\\*. And its MultiKrum averages `num_node
 one says otherwise: as it comes it is its Krum, not the mean of n - f vectors that the claim is about, and therefore
 refuted. With as many selected it is multikrum with 7 neighbours, whose kappa\\* is a little more than 4f/(n-2f):
 `kappaguard exact "flwr.serverapp.strategy:MultiKrum(num_nodes_to_select=9)" -n 11 -f 2`. TorchJD's Krum adds up
-distances that are not squared, which is another function again and cannot be traced.
+distances that are not squared, which is another function again and cannot be traced. FedML's trimmed mean does not look
+at values: it sorts the clients by their numbers of examples, drops the f first and f last, and averages the others. Its
+geometric median keeps the weights of the clients in a set, where equal ones collapse to one. ByzPy's CenteredClipping
+needs a radius that nothing else gives, and is left out.
 
-Not in the table, because they are no rules from n vectors to one: Flower's server optimisers (FedAdagrad, FedAdam,
-FedYogi, FedOpt, QFedAvg), which need the model of the last round, its wrappers for differential privacy, and its
-strategies for boosted trees.
+Not in the table: NVFlare 2.9.0 and fluke 0.8.1 install here (`fluke-fl`, without dependencies), but a search of their
+code for medians, trimmed means and Krum finds none: their servers average, weighted by numbers of examples. Calicarpa's
+krum is on no package index that this was written with. And not in the table, because they are no rules from n vectors
+to one: Flower's server optimisers (FedAdagrad, FedAdam, FedYogi, FedOpt, QFedAvg), which need the model of the last
+round, its wrappers for differential privacy, and its strategies for boosted trees.
 """
 
 
@@ -131,7 +153,8 @@ def write_table(folder: Path, jobs: int = 2, evaluations: int = EVALUATIONS) -> 
     shutil.rmtree(folder / FOLDER, ignore_errors=True)
     (folder / FOLDER).mkdir(parents=True)
     rows = [_row(spec, outcome, folder / FOLDER) for spec, outcome in zip(RULES, outcomes, strict=True)]
-    about = {"byzfl": version("byzfl"), "flwr": version("flwr"), "torchjd": version("torchjd"), "n": N, "f": F}
+    about: dict[str, object] = {peer: version(peer) for peer in ("byzfl", "byzpy", "fedml", "flwr", "torchjd")}
+    about |= {"n": N, "f": F}
     text = INTRODUCTION.format(**about, version=kappaguard.__version__, evaluations=evaluations)
     headings = ["rule", "health", "kappa* >=", "claim", "its value", "verdict", "witness", "kappa* <=", "traced as"]
     path = folder / "peers.md"

@@ -22,6 +22,7 @@ from kappaguard.verify.theory.store import shared_hash
 RULES = ("cwtm", "cwmed", "gm", "multikrum", "meamed", "mda", "krum")
 N, F = 17, 4
 """Where the table of results is taken."""
+MOST_DENOMINATOR = 1000
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,7 @@ def compute(place: Place) -> dict[str, Any]:
         **asdict(place),
         "lower": number(result.lower),
         "upper": number(result.upper),
+        "fraction": in_short(result.lower, result.upper),
         "status": result.status.value,
         "paper": number(paper),
         "expression": None if claim is None else claim.expression,
@@ -72,6 +74,13 @@ def compute(place: Place) -> dict[str, Any]:
         "witness_text": None if result.witness is None else result.witness.to_json(),
         "certificate_text": result.certificate,
     }
+
+
+def in_short(lower: Fraction | float, upper: Fraction | float | None) -> str | None:
+    """The upper bound, or kappa* if the bounds are equal, as a fraction with few digits; None if it is none."""
+    if not isinstance(upper, Fraction) or not 1 < upper.denominator <= MOST_DENOMINATOR:
+        return None
+    return f"{'=' if lower == upper else '≤'} {upper}"
 
 
 def _value(expression: str, place: Place) -> Fraction:

@@ -74,7 +74,8 @@ class Candidate:
 class Arena:
     """One rule at one (n, f), a budget, and what has been found so far.
 
-    A best ratio beyond ``target`` ends the search if ``settles`` agrees; so does an infinite one.
+    A best ratio beyond ``target`` ends the search if ``settles`` agrees; so does an infinite one. If ``arranged``,
+    the first m workers are the honest ones, and nothing else counts: the others may be told apart by more than vectors.
     """
 
     rule: Callable[[Any], Any]
@@ -86,6 +87,7 @@ class Arena:
     dimension: int | None = None
     criterion: str = "trace"
     traits: Traits = UNKNOWN
+    arranged: bool = False
     report: Callable[[Arena], None] = field(default=lambda arena: None)
     settles: Callable[[Candidate], bool] | None = None
     used: int = 0
@@ -170,8 +172,10 @@ class Arena:
         return wide
 
     def _evaluate(self, x: Floats, order: tuple[int, ...]) -> Floats:
-        if self.trusted is not None and order[self.trusted] >= self.m:
-            # the adversary cannot be that worker: such an input says nothing
+        if (self.trusted is not None and order[self.trusted] >= self.m) or (
+            self.arranged and max(order[: self.m]) >= self.m
+        ):
+            # the adversary cannot be these workers: such an input says nothing
             self.used += len(x)
             return np.full(len(x), -np.inf)
         outputs = self.outputs(x, order)
@@ -270,7 +274,7 @@ class Arena:
 
     def _worse_subset(self, candidate: Candidate, output: Floats) -> Candidate:
         """The same input with the set S for which it is worst."""
-        if math.isinf(candidate.ratio):
+        if math.isinf(candidate.ratio) or self.arranged:
             return candidate
         found = worst_subset(output, candidate.x, self.f, self._criterion, SUBSETS)
         if not float(found.ratio) > candidate.ratio * (1 + 1e-9):

@@ -97,12 +97,13 @@ def search(
     target: Fraction | float | None = None,
     report: Callable[[Progress], None] | None = None,
     adversaries: Sequence[tuple[Adversary, float]] = ADVERSARIES,
+    arranged: bool = False,
 ) -> Found:
     """The largest ratio found within the budget.
 
     ``budget`` is in seconds (10 unless ``evaluations`` is given); with a budget in evaluations alone, the same seed
     gives the same result. ``d`` fixes the dimension, else it is swept. ``target`` ends the search as soon as a judged
-    witness exceeds it. Ctrl-C ends the search with what there is.
+    witness exceeds it. If ``arranged``, S is the first n - f workers. Ctrl-C ends the search with what there is.
     """
     budget = checked_budget(d, budget, evaluations, seed, target)
     hunter = Hunter(judge, target, seed)
@@ -114,6 +115,7 @@ def search(
         evaluations=math.inf if evaluations is None else evaluations,
         target=math.inf if target is None else _float(target),
         dimension=d,
+        arranged=arranged,
         settles=hunter.settles,
     )
     if report is not None:

@@ -15,6 +15,7 @@ from kappaguard.reports.dossier.run import section_apart
 from kappaguard.reports.dossier.sections import section
 from kappaguard.rules.base.errors import InputError
 from kappaguard.rules.names import is_code, parse
+from kappaguard.rules.witness import Bound
 from kappaguard.verify.guard.known import judgements
 from kappaguard.verify.guard.verdict import number
 from kappaguard.verify.judge.exact import exact
@@ -45,6 +46,8 @@ def bounds(place: AtlasPlace) -> dict[str, Any]:
         "proof": result.proof,
         "scope": result.scope,
         "tried": result.stats.evaluations,
+        "worst_d": None if result.witness is None else result.witness.d,
+        "line": number(_on_a_line(place, result)),
         "witness_text": None if result.witness is None else result.witness.to_json(),
         "certificate_text": result.certificate,
         **_breakdown(place),
@@ -103,6 +106,26 @@ def _found(place: AtlasPlace) -> KappaResult:
             upper = math.inf if judgement.ratio == math.inf else None
             found = replace(found, lower=judgement.ratio, witness=judgement.witness, upper=upper)
     return found
+
+
+def _on_a_line(place: AtlasPlace, result: KappaResult) -> Bound | None:
+    """What was found with d = 1, where the worst input has more: how much there is to gain from dimensions."""
+    if result.witness is None or result.witness.d == 1:
+        return result.lower
+    look = search_apart if is_code(place.rule) else search
+    return look(place.rule, place.n, place.f, d=1, evaluations=place.evaluations, seed=place.seed).lower
+
+
+def trained(place: AtlasPlace) -> dict[str, Any]:
+    """Test accuracy without an attack and under each of the five of the dossier, in short runs."""
+    try:
+        found = _section("training", _plan(place))
+    except (InputError, ImportError) as error:
+        found = str(error)
+    if not isinstance(found, dict):
+        return {"trained": None, "untrained": found}
+    rows = {row["attack"]: row["rule"]["accuracy"] for row in found["rows"]}
+    return {"trained": rows, "train_steps": found["steps"], "train_dataset": found["dataset"]}
 
 
 def _breakdown(place: AtlasPlace) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import kappaguard
-from kappaguard.reports.atlas.entry import bounds, ordinary, refused
+from kappaguard.reports.atlas.entry import bounds, ordinary, refused, trained
 from kappaguard.reports.atlas.page import atlas_page
 from kappaguard.reports.atlas.place import AtlasPlace
 from kappaguard.reports.atlas.table import atlas_csv
@@ -46,10 +46,12 @@ def make_atlas(
     address: str | None = None,
     jobs: int | None = None,
     report: Report = lambda done, total: None,
+    train: bool = False,
 ) -> Atlas:
     """Compute what the folder does not have yet, and write page, numbers, table, witnesses and certificates.
 
-    Ctrl-C ends it with what there is. Times are taken one after the other, when nothing else of ours runs.
+    Ctrl-C ends it with what there is. Times are taken one after the other, when nothing else of ours runs. With
+    ``train`` the rules are also trained with, at the largest (n, f).
     """
     _require_ours(folder)
     interrupted = False
@@ -57,6 +59,8 @@ def make_atlas(
         died: list[AtlasPlace] = []
         try:
             _compute(wanted, finished, died, report, engine, address, jobs)
+            if train:
+                _train(wanted, finished, died, report)
         except KeyboardInterrupt:
             interrupted = True
         found = {place: entry for place in wanted if (entry := _stored(finished, place)) is not None}
@@ -105,6 +109,16 @@ def _compute(
         report(done, total)
 
 
+def _train(wanted: Sequence[AtlasPlace], finished: Ledger, died: list[AtlasPlace], report: Report) -> None:
+    """Short training runs of every rule at the largest (n, f), one after the other."""
+    largest = max((place.n, place.f) for place in wanted)
+    here = [place for place in wanted if (place.n, place.f) == largest and place not in died]
+    for done, place in enumerate(here):
+        report(done, len(here))
+        if _key("trained", place) not in finished:
+            finished[_key("trained", place)] = json.dumps(trained(place))
+
+
 def _key(kind: str, place: AtlasPlace) -> str:
     return f"{kind} {place.key}"
 
@@ -112,7 +126,7 @@ def _key(kind: str, place: AtlasPlace) -> str:
 def _stored(finished: Ledger, place: AtlasPlace) -> Entry | None:
     """The whole entry; without what was not finished, and None if that is all of it."""
     found: Entry = {}
-    for kind in ("bounds", "ordinary"):
+    for kind in ("bounds", "ordinary", "trained"):
         key = _key(kind, place)
         if key in finished:
             found |= json.loads(finished[key])

@@ -2,7 +2,7 @@
 
 The sections search on their own, and one finds what another misses. A ratio that the health checks, the breakdown
 point, the grid, a fixed d or the rule without mixing has found is a lower bound on the same kappa*, so the largest of
-them replaces the others; in the table over d, among inputs of the same dimension.
+them replaces the others; in the table over d, among inputs of the same dimension. An f at which it is infinite breaks.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from kappaguard.reports.dossier.plan import Plan
 from kappaguard.reports.dossier.sections.grid import trend
 
-FOUND = ("lower", "witness", "d")
+FOUND = ("lower", "witness", "d", "why")
 
 Data = dict[str, Any]
 
@@ -34,7 +34,24 @@ def agreed(plan: Plan, data: dict[str, Data]) -> dict[str, Data]:
         told["mixing"] = data["mixing"] | {"rows": [_raised(first, best), *rest]}
     if "dimension" in data:
         told["dimension"] = data["dimension"] | {"rows": _over_dimensions(data["dimension"]["rows"], found)}
+    if "breakdown" in data:
+        told["breakdown"] = _broken(plan, data["breakdown"], told.get("grid", {}).get("rows", []), best)
     return told
+
+
+def _broken(plan: Plan, breakdown: Data, grid: list[Data], best: Data) -> Data:
+    """The breakdown point with every f at which some search has an infinite ratio at the same n."""
+    infinite = {row["f"]: row for row in grid if row["n"] == breakdown["n"] and row.get("lower") == "inf"}
+    if best["lower"] == "inf" and plan.n == breakdown["n"]:
+        infinite.setdefault(plan.f, best)
+    rows = [
+        row | {"state": "breaks", "detail": "found by a search", **{key: infinite[row["f"]].get(key) for key in FOUND}}
+        if row["state"] == "stands" and row["f"] in infinite
+        else row
+        for row in breakdown["rows"]
+    ]
+    breaks = min((row["f"] for row in rows if row["state"] == "breaks"), default=None)
+    return breakdown | {"rows": rows, "breaks_at": breaks}
 
 
 def largest(plan: Plan, data: dict[str, Data]) -> Data | None:
@@ -65,7 +82,7 @@ def _raised(row: Data, best: Data) -> Data:
     """The row with a ratio that is at least its own; one that was refused stays so."""
     if row.get("lower") is None or size(row) >= size(best):
         return row
-    return row | {key: best[key] for key in FOUND}
+    return row | {key: best.get(key) for key in FOUND}
 
 
 def _over_dimensions(rows: list[Data], found: list[Data]) -> list[Data]:
@@ -73,5 +90,5 @@ def _over_dimensions(rows: list[Data], found: list[Data]) -> list[Data]:
     kept = {row["d"]: row for row in rows}
     for row in found:
         d = row["d"]
-        kept[d] = _raised(kept[d], row) if d in kept else {key: row[key] for key in FOUND}
+        kept[d] = _raised(kept[d], row) if d in kept else {key: row.get(key) for key in FOUND}
     return [kept[d] for d in sorted(kept)]

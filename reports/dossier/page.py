@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import kappaguard
@@ -12,15 +12,20 @@ from kappaguard.reports.dossier.plan import Plan
 from kappaguard.reports.dossier.verdict import verdict
 from kappaguard.reports.estimate import HEADINGS, MIXING_HEADINGS, mixing_row
 from kappaguard.reports.estimate import row as estimate_row
+from kappaguard.reports.pictures.figure import Picture
 
 Data = dict[str, Any]
+FOLDER = "pictures"
+NONE: Mapping[str, Picture] = {}
 PLACES = range(7)
 SEEN = HEADINGS[: len(PLACES)]
 """What an estimate says without the worst case, which the dossier has of its own."""
 
 
-def page(plan: Plan, data: dict[str, Data], failed: dict[str, str], seconds: float) -> str:
-    """The whole page."""
+def page(
+    plan: Plan, data: dict[str, Data], failed: dict[str, str], seconds: float, pictures: Mapping[str, Picture] = NONE
+) -> str:
+    """The whole page; ``pictures`` are those of sections, each in a file of its name."""
     lines = [f"# Dossier of {escaped(plan.rule)}", ""]
     lines += [f"- {line}" for line in verdict(plan, data, failed)]
     lines += [
@@ -34,6 +39,9 @@ def page(plan: Plan, data: dict[str, Data], failed: dict[str, str], seconds: flo
         if name in data or name in failed:
             lines += ["", f"## {title}", ""]
             lines += show(data[name]) if name in data else [f"Left out: {escaped(failed[name])}"]
+            if name in pictures:
+                each = pictures[name]
+                lines += ["", f"![{escaped(each.title)}]({FOLDER}/{each.name}.svg)", "", escaped(each.caption)]
     return "\n".join(lines) + "\n"
 
 
@@ -51,7 +59,8 @@ def _witness(row: Data) -> str:
 def _bound(row: Data) -> list[str]:
     if "refused" in row:
         return [escaped(row["refused"]), ""]
-    return [lower_shown(row["lower"], 4), _witness(row)]
+    reason = f": {escaped(row['why'])}" if row.get("why") else ""
+    return [f"{lower_shown(row['lower'], 4)}{reason}", _witness(row)]
 
 
 def _health(data: Data) -> list[str]:
@@ -106,12 +115,19 @@ def _power(slope: float) -> str:
 
 def _breakdown(data: Data) -> list[str]:
     rows = [
-        [str(row["f"]), row["state"], str(row.get("tried", "")), escaped(row["detail"] or ""), _witness(row)]
+        [
+            str(row["f"]),
+            row["state"],
+            str(row.get("tried", "")),
+            escaped("; ".join(filter(None, (row["detail"], row.get("why"))))),
+            _witness(row),
+        ]
         for row in data["rows"]
     ]
     about = (
         "Inputs whose honest vectors are all equal, with Byzantine ones at fixed places: a rule breaks if it does not"
-        " return the honest vector. It stands if none of these inputs breaks it; there is no search behind that word."
+        " return the honest vector, or if a search of another section found an infinite ratio at that f. It stands if"
+        " none of these breaks it."
     )
     return [about, "", *table([f"f (n = {data['n']})", "state", "inputs tried", "detail", "witness"], rows)]
 

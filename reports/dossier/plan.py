@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
@@ -96,6 +97,14 @@ def each_row(items: Iterable[T], make: Callable[[T], Row]) -> list[Row]:
     return rows
 
 
+def why(plan: Plan, witness: Witness) -> str | None:
+    """Which failure an infinite ratio is."""
+    from kappaguard.reports.dossier.failure import failure
+
+    judged = plan.subject().judge(witness)
+    return failure(math.inf, judged.witness, judged.output)
+
+
 def bound(plan: Plan, d: int | None = None) -> dict[str, Any]:
     """The best lower bound that the search and the inputs of known lower bounds give, its witness saved."""
     from kappaguard.verify.guard.known import judgements
@@ -111,6 +120,7 @@ def bound(plan: Plan, d: int | None = None) -> dict[str, Any]:
             lower, witness = judgement.ratio, judgement.witness
     return {
         "lower": number(lower),
+        "why": None if witness is None or lower != math.inf else why(plan, witness),
         "witness": plan.keep(witness),
         "d": d if witness is None else witness.d,
         "evaluations": result.stats.evaluations,

@@ -13,7 +13,9 @@ from typing import Any
 
 import kappaguard
 from kappaguard.reports.dossier.agree import agreed
-from kappaguard.reports.dossier.page import page
+from kappaguard.reports.dossier.drawings import drawings
+from kappaguard.reports.dossier.html import html_page
+from kappaguard.reports.dossier.page import FOLDER, page
 from kappaguard.reports.dossier.plan import Plan
 from kappaguard.reports.dossier.sections import SECTIONS, TOGETHER
 from kappaguard.reports.dossier.worker import BEGUN, ERROR, LATE, NAME, PLAN, RESULT, TRACE
@@ -25,6 +27,7 @@ from kappaguard.verify.process.job import end_all, run_module
 from kappaguard.verify.process.run import RAISE
 
 PAGE = "dossier.md"
+HTML = "dossier.html"
 NUMBERS = "dossier.json"
 WITNESSES = "witnesses"
 
@@ -94,8 +97,14 @@ def stress(
         raise InputError(f"{plan.rule}: {next(iter(failed.values()))}")
     dossier = Dossier(plan, data, failed, time.perf_counter() - start, interrupted)
     try:
+        (out / FOLDER).mkdir(parents=True, exist_ok=True)
         write(out / NUMBERS, json.dumps(dossier.to_json(), indent=2, allow_nan=False) + "\n")
-        write(out / PAGE, page(plan, data, failed, dossier.seconds))
+        pictures = drawings(data, f"kappaguard stress {plan.rule} -n {plan.n} -f {plan.f}")
+        for picture in pictures.values():
+            write(out / FOLDER / f"{picture.name}.svg", picture.svg + "\n")
+        text = page(plan, data, failed, dossier.seconds, pictures)
+        write(out / PAGE, text)
+        write(out / HTML, html_page(text, pictures))
     except OSError as error:
         raise InputError(f"cannot write to {out}: {error.strerror or error}") from None
     return dossier

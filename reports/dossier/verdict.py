@@ -72,7 +72,8 @@ def _bounded(best: dict[str, Any], plan: Plan, where: str) -> Iterator[str]:
     name, value = best_rule(plan.n, plan.f)
     other = f"{escaped(name)} has {value:.4g}"
     if best["lower"] == "inf":
-        yield f"kappa\\* is infinite at {where}; no rule gets below {least:.4g}, and {other}."
+        reason = f" ({escaped(best['why'])})" if best.get("why") else ""
+        yield f"kappa\\* is infinite at {where}{reason}; no rule gets below {least:.4g}, and {other}."
     else:
         yield (
             f"kappa\\* >= {_short(best)} at {where}: {best['lower'] / least:.3g} times f/(n-2f) = {least:.4g},"

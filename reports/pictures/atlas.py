@@ -8,6 +8,7 @@ from typing import Any
 from kappaguard.reports.pictures.figure import (
     COLOURS,
     INK,
+    WIDE,
     Picture,
     csv_text,
     figure_with_axes,
@@ -48,7 +49,7 @@ def _picture(
         return None
     n, f = max((each["n"], each["f"]) for each in drawable)
     here = [each for each in drawable if (each["n"], each["f"]) == (n, f)]
-    figure, (axes,) = figure_with_axes(height=5.4)
+    figure, (axes,) = figure_with_axes(height=5.4, width=WIDE)
     for index, step in enumerate(dict.fromkeys(each["step"] for each in here)):
         chosen = [each for each in here if each["step"] == step]
         x = [max(each[key], LEAST_ERROR) for each in chosen]

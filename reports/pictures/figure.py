@@ -13,6 +13,9 @@ from typing import Any
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f", "#8c564b")
 """Okabe and Ito's, without black and yellow."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+NARROW = 5.4
+"""Inches: at the width of a phone letters of 9 points are still more than 8 pixels high."""
+WIDE = 7.2
 INK = "#010203"
 """Replaced by the colour of the page's text."""
 
@@ -29,7 +32,7 @@ class Picture:
     command: str
 
 
-def figure_with_axes(parts: int = 1, height: float | None = None) -> tuple[Any, list[Any]]:
+def figure_with_axes(parts: int = 1, height: float | None = None, width: float | None = None) -> tuple[Any, list[Any]]:
     """A figure with one picture, or with several in two columns."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
@@ -37,7 +40,9 @@ def figure_with_axes(parts: int = 1, height: float | None = None) -> tuple[Any, 
     mpl.rcParams["svg.fonttype"] = "none"
     mpl.rcParams["svg.hashsalt"] = "kappaguard"
     rows, columns = (1, 1) if parts == 1 else (math.ceil(parts / 2), 2)
-    figure = Figure(figsize=(7.2, height or (4.2 if parts == 1 else 2.6 * rows)), layout="constrained")
+    # one picture is narrow enough to be read on a phone; style.css lets those that are 7.2 inches wide scroll there
+    narrow, usual = (NARROW, 3.6) if parts == 1 else (WIDE, 2.6 * rows)
+    figure = Figure(figsize=(width or narrow, height or usual), layout="constrained")
     figure.patch.set_alpha(0)
     grid = list(figure.subplots(rows, columns, squeeze=False).ravel())
     for spare in grid[parts:]:

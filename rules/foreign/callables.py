@@ -15,6 +15,7 @@ from kappaguard.rules.base.arrays import Array
 from kappaguard.rules.base.errors import InputError
 from kappaguard.rules.foreign.adapted import Adapted, PreAdapted
 from kappaguard.rules.foreign.convert import Form, in_form
+from kappaguard.rules.foreign.counts import OPTION, Counts, counted, parameters_for
 from kappaguard.rules.foreign.parameters import NO_DERIVED, Derived, Wanted, bind, signature
 from kappaguard.rules.foreign.rebuild import Remaker, remaker
 from kappaguard.rules.foreign.seeding import preserved, seed_all
@@ -30,7 +31,7 @@ from kappaguard.rules.foreign.styles import (
 
 METHODS = ("aggregate", "aggregate_gradients", "forward")
 """What objects that cannot be called have instead, in the order in which it is looked for."""
-OWN = ("backend", "method", "n", "f")
+OWN = ("backend", "method", "n", "f", OPTION)
 """Options that are not the rule's."""
 TRIAL_COLUMNS = 4
 
@@ -53,12 +54,26 @@ class PlainCall:
     derived: Derived = field(default_factory=dict)
     others: tuple[str, ...] = ()
     seed: int = 0
+    counts: Counts = 1
     found: dict[str, str] = field(default_factory=dict, compare=False)
 
     @property
     def style(self) -> str:
         """How the vectors are handed over, as far as is known."""
         return self.found.get("style", self.given)
+
+    @property
+    def tells_counts(self) -> bool:
+        """Whether the rule is told numbers of examples."""
+        if self.style.endswith("pairs"):
+            return True
+        rule = self.make(self.trial_rows)
+        return bool(parameters_for(rule if self.method is None else getattr(rule, self.method), self.counts))
+
+    @property
+    def trial_rows(self) -> int:
+        """A number of rows to try the rule on."""
+        return 4 * self.f + 3 if isinstance(self.counts, int) else len(self.counts)
 
     @property
     def is_settled(self) -> bool:
@@ -88,16 +103,15 @@ class PlainCall:
             rule = rule.double()
         called = rule if self.method is None else getattr(rule, self.method)
         shape = rule.forward if module and self.method is None else called
-        positional, keywords = bind(
-            shape, self.name, len(vectors), self.f, self.options, derived=self.derived, vectors=1
-        )
+        derived = {**self.derived, **parameters_for(shape, self.counts)}
+        positional, keywords = bind(shape, self.name, len(vectors), self.f, self.options, derived=derived, vectors=1)
         if style != self.given and form_of(style) != form_of(self.given) and not is_symbolic(vectors):
             vectors = in_form(vectors, form_of(style))
-        return read_back(called(hand_over(vectors, style), *positional, **keywords), style)
+        return read_back(called(hand_over(vectors, style, self.counts), *positional, **keywords), style)
 
     def _settle(self) -> bool:
         """Try the other styles; whether one of them works."""
-        x = np.random.default_rng(1).standard_normal((4 * self.f + 3, TRIAL_COLUMNS))
+        x = np.random.default_rng(1).standard_normal((self.trial_rows, TRIAL_COLUMNS))
 
         def attempt(style: str) -> Any:
             seed_all(self.seed)
@@ -111,7 +125,11 @@ class PlainCall:
 
     def describe(self) -> str:
         """How the rule is called, in words."""
-        what = {"list": "a list of vectors", "layers": "a list of lists of layers", "pairs": "pairs of layers and 1"}
+        what = {
+            "list": "a list of vectors",
+            "layers": "a list of lists of layers",
+            "pairs": f"pairs of layers and {self.counts}",
+        }
         what |= {"state_dict": "a list of state dicts", "numpy": "an array", "torch": "a tensor", "same": "an array"}
         name = self.style.removeprefix("torch-")
         tensors = ", of tensors" if self.style.startswith("torch-") else ""
@@ -127,7 +145,8 @@ def adapt(target: Any, request: Wanted) -> Adapted | PreAdapted:
     class and to the call of a function. ``backend`` is one of ``styles``; without it, torch for a torch module or where
     the vectors are annotated as tensors, NumPy where they are annotated as arrays, else whichever of the two the caller
     uses; where a call with that returns no vector, the first of the other styles that does. ``method`` names what is to
-    be called. ``f="n_attackers"`` and ``n="clients"`` say which parameters mean f and n.
+    be called, ``num_examples`` what clients claim. ``f="n_attackers"`` and ``n="clients"`` say which parameters mean f
+    and n.
 
     A function that keeps state in globals or in a closure cannot be made anew.
     """
@@ -142,14 +161,16 @@ def adapt(target: Any, request: Wanted) -> Adapted | PreAdapted:
     method = _method(trial, request)
     called = trial if method is None else getattr(trial, method)
     function = trial.forward if is_module(trial) and method is None else called
-    bind(function, request.name, request.trial_rows, request.f, call.options, derived=derived, vectors=1)
+    counts = counted(request.options.get(OPTION, 1))
+    told = parameters_for(function, 1)
+    bind(function, request.name, request.trial_rows, request.f, call.options, derived={**derived, **told}, vectors=1)
     backend = request.options.get("backend")
     if backend is not None and backend not in STYLES:
         raise InputError(f"backend is one of {', '.join(STYLES)}, not {backend!r}")
     preferred = preferred_form(function)
     others = () if backend is not None or request.pre else _others(preferred)
     given = preferred if backend is None else str(backend)
-    call = replace(call, method=method, given=given, others=others, seed=request.seed)
+    call = replace(call, method=method, given=given, others=others, seed=request.seed, counts=counts)
     kind = PreAdapted if request.pre else Adapted
     return kind(request.name, request.f, call, form_of(call.given), request.seed)
 

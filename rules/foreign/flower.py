@@ -1,7 +1,6 @@
 """Flower: functions over (layers, number of examples), old strategies over fit results, new ones over messages.
 
-Each client reports how many examples it has, and some rules weigh by it. The number is 1 for everybody unless
-``num_examples`` (one number, or one per row) says otherwise: what an attacker reports is the attacker's choice.
+Each client reports how many examples it has, and some rules weigh by it: see ``counts``.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +16,7 @@ from typing import Any
 from kappaguard.rules.base.arrays import Array
 from kappaguard.rules.base.errors import InputError
 from kappaguard.rules.foreign.adapted import Adapted
+from kappaguard.rules.foreign.counts import Counts, counted, per_row
 from kappaguard.rules.foreign.parameters import Derived, Wanted, bind, listed
 from kappaguard.rules.foreign.rebuild import Remaker, remaker
 
@@ -25,8 +25,6 @@ MODULES = ("flwr.serverapp.strategy", FUNCTIONS, "flwr.server.strategy")
 """Where ``flwr:Name`` is looked for: the new strategies come first."""
 
 SHELLS: tuple[str, ...] = ()
-
-Counts = int | tuple[int, ...]
 
 
 def cut_fraction(rows: int, f: int) -> float:
@@ -58,10 +56,7 @@ def quiet() -> Iterator[None]:
 
 def weighted(vectors: Array, counts: Counts) -> list[tuple[Array, int]]:
     """Each row with the number of examples that its client reports."""
-    per_row = (counts,) * len(vectors) if isinstance(counts, int) else counts
-    if len(per_row) != len(vectors):
-        raise InputError(f"num_examples has {len(per_row)} entries for n={len(vectors)} rows")
-    return list(zip(vectors, per_row, strict=True))
+    return list(zip(vectors, per_row(counts, len(vectors)), strict=True))
 
 
 @dataclass(frozen=True)
@@ -178,14 +173,3 @@ def adapt(target: Any, request: Wanted) -> Adapted:
     if hasattr(trial, "aggregate_fit"):
         return Adapted(request.name, request.f, FitCall(make, counts), "numpy", request.seed)
     raise InputError(f"{request.name} is not a strategy of Flower")
-
-
-def counted(value: int | Sequence[int]) -> Counts:
-    """``num_examples`` as one whole number or a tuple of them."""
-    try:
-        counts = value if isinstance(value, int) else tuple(int(count) for count in value)
-    except (TypeError, ValueError):
-        raise InputError(f"num_examples is a whole number or one per row, not {value!r}") from None
-    if min((counts,) if isinstance(counts, int) else counts, default=0) < 0:
-        raise InputError(f"num_examples must not be negative, got {value!r}")
-    return counts

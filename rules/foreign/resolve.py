@@ -20,6 +20,7 @@ PEERS = {
     "byzfl": "kappaguard.rules.foreign.byzfl",
     "byzpy": "kappaguard.rules.foreign.byzpy",
     "fedlib": "kappaguard.rules.foreign.fedlib",
+    "fedml": "kappaguard.rules.foreign.fedml",
     "fllib": "kappaguard.rules.foreign.fedlib",
     "flwr": "kappaguard.rules.foreign.flower",
     "torchjd": "kappaguard.rules.foreign.torchjd",

@@ -4,7 +4,7 @@
     list                  [vector, ...]
     layers                [[layer, ...], ...], the result a list of layers
     state_dict            [{name: layer, ...}, ...], the result such a dictionary
-    pairs                 [([layer, ...], num_examples), ...] as Flower's functions take them, one example each
+    pairs                 [([layer, ...], num_examples), ...] as Flower's functions take them, see ``counts``
 
 All but the first may be said to be of tensors: ``torch-list``. A vector is cut into two layers, the first of them a
 matrix with one row, so that code which forgets a layer or the shape of one shows.
@@ -20,6 +20,7 @@ import numpy as np
 
 from kappaguard.rules.base.arrays import Array
 from kappaguard.rules.foreign.convert import Form
+from kappaguard.rules.foreign.counts import Counts, per_row
 
 PLAIN = ("numpy", "torch", "same")
 CONTAINERS = ("list", "layers", "state_dict", "pairs")
@@ -34,7 +35,7 @@ def form_of(style: str) -> Form:
     return "torch" if style.startswith("torch-") else "numpy"
 
 
-def hand_over(vectors: Array, style: str) -> Any:
+def hand_over(vectors: Array, style: str, counts: Counts = 1) -> Any:
     """The (n, d) vectors as a rule of this style wants them."""
     match style.removeprefix("torch-"):
         case "list":
@@ -44,7 +45,7 @@ def hand_over(vectors: Array, style: str) -> Any:
         case "state_dict":
             return [dict(zip(NAMES, _layers(row), strict=False)) for row in vectors]
         case "pairs":
-            return [(_layers(row), 1) for row in vectors]
+            return [(_layers(row), count) for row, count in zip(vectors, per_row(counts, len(vectors)), strict=True)]
     return vectors
 
 

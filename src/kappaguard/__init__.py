@@ -13,16 +13,30 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kappaguard.assertion import assert_robust
     from kappaguard.rules.names import rule
+    from kappaguard.rules.weighted import weighted
     from kappaguard.verify.estimate.api import estimate
     from kappaguard.verify.estimate.estimator import Estimator
     from kappaguard.verify.estimate.monitor import Monitor
     from kappaguard.verify.guard.check import check
     from kappaguard.verify.judge.exact import exact
+    from kappaguard.verify.judge.exact_weighted import exact_weighted
     from kappaguard.verify.judge.search import search
 
 __version__ = "0.1.0"
 
-__all__ = ["Estimator", "Monitor", "__version__", "assert_robust", "check", "estimate", "exact", "rule", "search"]
+__all__ = [
+    "Estimator",
+    "Monitor",
+    "__version__",
+    "assert_robust",
+    "check",
+    "estimate",
+    "exact",
+    "exact_weighted",
+    "rule",
+    "search",
+    "weighted",
+]
 
 _HOMES = {
     "Estimator": "kappaguard.verify.estimate.estimator",
@@ -31,7 +45,9 @@ _HOMES = {
     "check": "kappaguard.verify.guard.check",
     "estimate": "kappaguard.verify.estimate.api",
     "exact": "kappaguard.verify.judge.exact",
+    "exact_weighted": "kappaguard.verify.judge.exact_weighted",
     "rule": "kappaguard.rules.names",
+    "weighted": "kappaguard.rules.weighted",
 }
 
 

@@ -13,8 +13,10 @@ import time
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 
-from kappaguard.cli import main
+from kappaguard.cli import app, main
+from kappaguard.cli.progress import is_silent
 
 pytestmark = pytest.mark.usefixtures("without_torch")
 
@@ -400,3 +402,29 @@ def test_a_trace_that_hangs_ends_at_the_limit_that_was_asked_for(project, capsys
         r"--timeout raises this limit\n",
         error,
     )
+
+
+def test_quiet_is_taken_anywhere_and_shows_no_progress(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["--quiet", "search", *SEARCH], ["search", *SEARCH, "-q"]):
+        assert main(words) == 0
+        captured = capsys.readouterr()
+        assert captured.err == ""
+        assert "kappa* >=" in captured.out
+        assert is_silent()
+    assert main(["search", *SEARCH]) == 0
+    assert not is_silent()
+
+
+SEARCH = ("cwtm", "-n", "5", "-f", "1", "--evaluations", "50")
+
+
+def test_an_option_has_one_meaning_and_one_default() -> None:
+    """Options that many commands share are described in the same words; those that are not, are listed."""
+    shared = {"--seed", "--tolerance", "--address", "--data-dir", "--device", "--json", "--witnesses"}
+    told: dict[str, set[str]] = {}
+    for command in get_command(app).commands.values():  # type: ignore[attr-defined]
+        for parameter in command.params:
+            for name in shared & set(parameter.opts):
+                told.setdefault(name, set()).add(parameter.help)
+    assert set(told) == shared
+    assert {name: texts for name, texts in told.items() if len(texts) > 1} == {}

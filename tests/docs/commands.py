@@ -36,7 +36,7 @@ LONG = {
     r"kappaguard atlas": "half a minute at the least: tests/reports/test_atlas.py makes a short one",
     r"kappaguard stress": "half a minute at the least: tests/reports/test_dossier.py runs a short one",
     r"kappaguard reproduce (?!theorem|rates)": "needs MNIST, and hours: tests/training/ runs small ones",
-    r"kappaguard report .*--witnesses": "minutes: tests/training/test_witnessed.py measures fewer and shows them",
+    r"kappaguard report .*--worst-inputs": "minutes: tests/training/test_witnessed.py measures fewer and shows them",
     r"kappaguard (reproduce |.*--)rates": "minutes: tests/reports/test_rates.py measures fewer and shows them",
     r"torchrun": "tests/training/ runs it with two ranks",
 }

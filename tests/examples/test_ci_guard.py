@@ -87,6 +87,8 @@ def test_the_step_of_the_action(project):
     status, output, _ = run(project, *shell, PATH=path, KAPPAGUARD_ARGUMENTS=arguments, GITHUB_ACTIONS="true")
     assert status == 1
     assert "::error file=pyproject.toml,line=1,title=average at n=5%2C f=1::kappa* >= inf > 2" in output
+    written = json.loads((project / ".kappaguard" / "kappaguard.sarif").read_text())
+    assert [result["level"] for result in written["runs"][0]["results"]].count("error") >= 1
     # what is typed into the workflow is an argument, never a command
     status, _, complaint = run(project, *shell, PATH=path, KAPPAGUARD_ARGUMENTS="$(touch pwned) ; touch pwned")
     assert status == 2
@@ -101,6 +103,9 @@ def test_the_action_uploads_witnesses_and_interpolates_nothing_into_scripts():
     upload = next(step for step in steps if step.get("uses", "").startswith("actions/upload-artifact"))
     assert upload["if"] == "failure()"
     assert upload["with"]["path"].endswith("/.kappaguard/witnesses")
+    sarif = next(step for step in steps if step.get("uses", "").startswith("github/codeql-action/upload-sarif"))
+    assert "inputs.sarif == 'true'" in sarif["if"]
+    assert sarif["with"]["sarif_file"].endswith("/.kappaguard/kappaguard.sarif")
     assert all("${{" not in step.get("run", "") for step in steps)
     used = set(re.findall(r"inputs\.([\w-]+)", (ROOT / "action.yml").read_text()))
     assert used == set(action["inputs"])

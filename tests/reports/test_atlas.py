@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from kappaguard.cli import main
-from kappaguard.reports.atlas import run
+from kappaguard.reports.atlas import run, table
 from kappaguard.reports.atlas.entry import bounds, ordinary
 from kappaguard.reports.atlas.place import BUILT_IN, STEPS, AtlasPlace, places
 from kappaguard.reports.atlas.run import agreed, make_atlas
@@ -71,6 +71,8 @@ def test_what_is_known_of_each(folder: Path) -> None:
     # traced, it is the trimmed mean
     assert found["nnm+mine.py:middle"]["upper"] == found["nnm+cwtm"]["upper"]
     assert found["nnm+mine.py:middle"]["error"] == pytest.approx(found["nnm+cwtm"]["error"])
+    # coordinate-wise rules are as bad on a line as anywhere
+    assert (found["cwtm"]["worst_d"], found["cwtm"]["line"]) == (1, found["cwtm"]["lower"])
     assert all(entry["cost"] > 0 for entry in found.values() if not entry["refused"])
 
 
@@ -194,3 +196,37 @@ def test_the_command_says_where_it_is(tmp_path: Path, capsys: pytest.CaptureFixt
 def test_a_wrong_request_is_told_in_a_line(arguments, message, tmp_path, capsys) -> None:
     assert main(["atlas", *arguments, "--quick", "--out", str(tmp_path)]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_growth_and_training_are_shown() -> None:
+    entry = {"lower": 3.0, "line": 1.5, "worst_d": 4, "trained": {"none": 0.9, "alie": 0.5, "foe": None, "sf": 0.7}}
+    assert table._growth(entry) == "2 (d = 4)"
+    assert table._worst(entry) == ("foe", 0.0)
+    assert table._trained(entry) == "0 % (foe)"
+    assert table._growth({"lower": 3.0, "line": 3.0, "worst_d": 1}) == "1"
+    assert table._growth({"lower": "inf", "line": 3.0, "worst_d": 1}) == table._trained({}) == ""
+    (row,) = csv.DictReader(table.atlas_csv([entry]).splitlines())
+    assert (row["worst_d"], row["worst_attack"], row["worst_accuracy"]) == ("4", "foe", "0.0")
+
+
+@pytest.mark.solver
+def test_a_rule_that_needs_dimensions_grows() -> None:
+    found = bounds(AtlasPlace("krum", "", 5, 1, 400))
+    assert found["worst_d"] > 1
+    assert 0 < found["line"] < found["lower"]
+
+
+def test_training_is_asked_for_and_only_at_the_largest_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[AtlasPlace] = []
+
+    def trained(place: AtlasPlace) -> dict[str, object]:
+        asked.append(place)
+        return {"trained": {"none": 0.9, "alie": 0.25}}
+
+    monkeypatch.setattr(run, "trained", trained)
+    wanted = places((), [(5, 1), (7, 2)], FEW, built_in=("cwtm",))[:2]
+    for _ in range(2):
+        entries = make_atlas(wanted, tmp_path, "kappaguard atlas", jobs=1, train=True).entries
+    assert asked == [AtlasPlace("cwtm", "", 7, 2, FEW)]
+    assert [entry.get("trained") for entry in entries] == [None, {"none": 0.9, "alie": 0.25}]
+    assert "25 % (alie)" in (tmp_path / "index.html").read_text()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from fractions import Fraction
 
@@ -10,6 +11,8 @@ import pytest
 
 from kappaguard.cli import main
 from kappaguard.reports.dossier.agree import agreed
+from kappaguard.reports.dossier.failure import failure
+from kappaguard.reports.dossier.html import html_page
 from kappaguard.reports.dossier.markdown_text import escaped
 from kappaguard.reports.dossier.page import page
 from kappaguard.reports.dossier.plan import Plan, plan_from_json
@@ -20,7 +23,7 @@ from kappaguard.reports.dossier.sections.grid import _slope, best_rule, cells
 from kappaguard.reports.dossier.verdict import verdict
 from kappaguard.reports.results import validate
 from kappaguard.rules.base.errors import InputError
-from kappaguard.rules.witness import load
+from kappaguard.rules.witness import Witness, load
 from kappaguard.verify.judge.replay import replay
 from kappaguard.verify.theory.coefficients import OURS
 
@@ -57,7 +60,7 @@ def test_one_command_one_folder(folder, capsys, monkeypatch):
     status = main(["stress", "mine.py:trimmed", "-n", "7", "-f", "2", "--evaluations", "300", "--out", "dossier"])
     output = capsys.readouterr().out
     assert status == 0
-    assert "Dossier: dossier/dossier.md" in output
+    assert "Dossier: dossier/dossier.html, dossier.md" in output
     text = (folder / "dossier" / "dossier.md").read_text()
     data = json.loads((folder / "dossier" / "dossier.json").read_text())
     assert data["failed"] == {}
@@ -77,8 +80,13 @@ def test_one_command_one_folder(folder, capsys, monkeypatch):
     assert "is exactly 0.666667" in text
     assert data["sections"]["breakdown"]["breaks_at"] is None
     assert 0.3 < data["sections"]["cost"]["exponent_d"] < 2.5
-    for name in re.findall(r"\(witnesses/([^)]+)\)", text):
-        assert (folder / "dossier" / "witnesses" / name).is_file()
+    for name in re.findall(r"\(((?:witnesses|pictures)/[^)]+)\)", text):
+        assert (folder / "dossier" / name).is_file()
+    html = (folder / "dossier" / "dossier.html").read_text()
+    assert html.count("<svg") == text.count("](pictures/") >= 2
+    assert re.findall(r'href="(witnesses/[^"]+)"', html) == re.findall(r"\((witnesses/[^)]+)\)", text)
+    for section in re.findall(r"(?m)^## (.*)$", text):
+        assert f">{section.replace(chr(92), '')}</h2>" in html.replace("≥", ">=")
     assert text.startswith("# Dossier of mine.py:trimmed\n\n- Sound")
 
 
@@ -209,6 +217,46 @@ def test_trends_of_known_functions():
     assert _slope([(1.0, 2.0)]) is None
     assert _exponent([(10, 1.0), (100, 1.1), (1000, 11.0), (10_000, 110.0)]) == pytest.approx(1.0)
     assert best_rule(17, 4) == ("cwtm", pytest.approx(4 / 9))
+
+
+def test_the_page_in_html_says_what_the_markdown_says() -> None:
+    data = {"breakdown": {"n": 5, "rows": [], "breaks_at": None, "most": 2}}
+    text = page(Plan("a`b|c<d>.py:[x](y)", 5, 1), data, {"health": "raised *x* | <b> [a](javascript:1)"}, 1.0)
+    shown = html_page(text, {})
+    assert "<h1>Dossier of a`b|c&lt;d&gt;.py:[x](y)</h1>" in shown
+    assert "raised *x* | &lt;b&gt; [a](javascript:1)" in shown
+    assert "javascript" not in "".join(re.findall(r'href="([^"]*)"', shown))
+    assert '<a href="#breakdown-point">Breakdown point</a>' in shown
+    assert "kappaguard replay --run-code witnesses/FILE</code>" in shown
+    assert html_page("# t\n\nkappa\\* >= 1 and **a\\*b** [file](witnesses/a.json)\n", {}).count("≥") == 1
+
+
+def test_the_breakdown_point_agrees_with_the_searches() -> None:
+    plan = Plan("mine", 9, 2)
+    grid = {"n": 9, "f": 2, "lower": "inf", "witness": "a.json", "d": 1, "why": "it follows"}
+    stands = [{"f": f, "state": "stands", "detail": None, "witness": None} for f in (1, 2, 3)]
+    data = {
+        "grid": {"rows": [grid | {"least": 0.4}]},
+        "breakdown": {"n": 9, "rows": stands, "breaks_at": None, "most": 4},
+    }
+    told = agreed(plan, data)["breakdown"]
+    assert [row["state"] for row in told["rows"]] == ["stands", "breaks", "stands"]
+    assert told["breaks_at"] == 2
+    assert told["rows"][1]["witness"] == "a.json"
+
+
+def test_infinite_says_which_failure_it_is() -> None:
+    def witness(x: list[int], note: str = "") -> Witness:
+        rows = tuple((Fraction(value),) for value in x)
+        return Witness("mine", 3, 1, "trace", (0, 1), rows, math.inf, math.inf, "", note)
+
+    assert failure(Fraction(1), witness([0, 0, 9])) is None
+    assert (
+        failure(math.inf, witness([0, 0, 9], "no vector: the rule raised ValueError")) == "the rule raised ValueError"
+    )
+    assert "all vectors are equal" in str(failure(math.inf, witness([2, 2, 2]), [1.0]))
+    assert "follows the Byzantine" in str(failure(math.inf, witness([0, 0, 9]), [3.0]))
+    assert "off by itself" in str(failure(math.inf, witness([1, 1, 1001]), [0.9]))
 
 
 @pytest.mark.parametrize("text", ["a\nb", "|", "<script>", "[x](y)", "\x1b[31m", "`code`", "**bold**", "&amp;"])

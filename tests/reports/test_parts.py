@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -10,7 +13,8 @@ import pytest
 from kappaguard.reports.collect import thinned
 from kappaguard.reports.cover import write_cover
 from kappaguard.reports.results import save
-from kappaguard.reports.table import RULES, Place, places, table
+from kappaguard.reports.table import RULES, Place, in_short, places, table
+from kappaguard.reports.typesetting import formulas, place
 from kappaguard.rules.base.errors import InputError
 from kappaguard.rules.witness import load
 from kappaguard.verify.judge.checker import check
@@ -70,3 +74,26 @@ def test_a_trace_keeps_what_can_be_seen() -> None:
     ]
     assert thinned(trace) == [trace[0], trace[2], trace[4]]
     assert thinned([]) == []
+
+
+def test_formulas_are_set_with_letters_and_signs() -> None:
+    set_so = str(formulas("||grad L_H(theta_0)||^2 <= 4 L (L_H(theta_0) - L*)/T^(3/2) <b> num_examples"))
+    sigma = "\N{GREEK SMALL LETTER SIGMA}"
+    assert set_so.startswith("‖∇ L<sub>H</sub>(θ<sub>0</sub>)‖² ≤ 4 L")
+    assert "T<sup>3/2</sup> &lt;b&gt; num_examples" in set_so
+    assert str(formulas("E||delta_{t-1}|| sigma")) == f"E‖δ<sub>t-1</sub>‖ {sigma}"
+    assert place("appendix A.1 (prop:gm)") == "appendix A.1"
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "said"),
+    [
+        (Fraction(4, 9), Fraction(4, 9), "= 4/9"),
+        (Fraction(16, 9) - Fraction(1, 10**8), Fraction(16, 9), "≤ 16/9"),
+        (Fraction(1), Fraction(12668254, 3428264), None),
+        (math.inf, math.inf, None),
+        (Fraction(1), None, None),
+    ],
+)
+def test_fractions_with_few_digits_are_shown(lower: Any, upper: Any, said: str | None) -> None:
+    assert in_short(lower, upper) == said

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from kappaguard.reports.dossier.failure import failure
 from kappaguard.reports.dossier.plan import Plan, each_row
 from kappaguard.reports.dossier.sections.health import BEYOND
 from kappaguard.rules.base.errors import InputError
@@ -33,4 +34,5 @@ def _row(plan: Plan) -> dict[str, Any]:
     if judgement.ratio <= BEYOND:
         return {"f": plan.f, "state": "stands", "detail": found.message, "witness": None} | tried
     kept = {"lower": number(judgement.ratio), "witness": plan.keep(judgement.witness), "d": witness.d}
+    kept["why"] = failure(judgement.ratio, judgement.witness, judgement.output)
     return {"f": plan.f, "state": "breaks", "detail": found.message} | kept

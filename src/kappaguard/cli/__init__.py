@@ -19,6 +19,7 @@ from kappaguard.cli.check import check
 from kappaguard.cli.diff import diff
 from kappaguard.cli.estimate import estimate
 from kappaguard.cli.exact import exact
+from kappaguard.cli.progress import silence
 from kappaguard.cli.recipe import recipe
 from kappaguard.cli.replay import replay
 from kappaguard.cli.report import report
@@ -34,6 +35,7 @@ WRONG_REQUEST = 2
 FAILED = 3
 INTERRUPTED = 130
 DEBUG = "--debug"
+QUIET = ("--quiet", "-q")
 TRAIN = ("torch", "sklearn", "pooch")
 """What the extra train brings."""
 
@@ -71,6 +73,7 @@ def _kappaguard(
     _version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
+    _quiet: Annotated[bool, typer.Option(*QUIET, help="Show no progress: results and errors only.")] = False,
     _debug: Annotated[bool, typer.Option(DEBUG, help="Show the trace of an error of kappaguard's own.")] = False,
 ) -> None:
     """Finds, proves and guards the worst case of Byzantine-robust aggregation rules."""
@@ -80,7 +83,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     debug = DEBUG in given
-    given = [each for each in given if each != DEBUG]
+    silence(any(each in QUIET for each in given))
+    given = [each for each in given if each != DEBUG and each not in QUIET]
     try:
         status = app(given or ["--help"], prog_name="kappaguard", standalone_mode=False)
     except typer.Abort:

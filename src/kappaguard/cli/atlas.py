@@ -18,13 +18,20 @@ def atlas(
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Only n = 5, f = 1, with short searches.")] = False,
     evaluations: Annotated[
-        int | None, typer.Option("--evaluations", metavar="K", help="Inputs that one search tries.")
+        int | None,
+        typer.Option("--evaluations", metavar="K", help="Inputs that one search tries; the same on every machine."),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="The same seed gives the same inputs.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", help="The same seed gives the same result.")] = 0,
+    train: Annotated[
+        bool,
+        typer.Option("--train", help="Train with every rule under five attacks, at the largest (n, f)."),
+    ] = False,
     engine: Annotated[str, typer.Option("--engine", help="local, dask or ray.")] = "local",
     address: Annotated[str | None, typer.Option("--address", help="Of the cluster's scheduler.")] = None,
-    jobs: Annotated[int | None, typer.Option("--jobs", "-j", help="Processes, if there is no cluster.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", help="Processes at a time; default: one per core.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,
 ) -> int:
     """Put every rule, with and without nnm and bucketing, beside each other: one page. Started again, it goes on."""
     import shlex
@@ -52,9 +59,10 @@ def atlas(
     given += ["--quick"] if quick else []
     given += [] if evaluations is None else [f"--evaluations {evaluations}"]
     given += [f"--seed {seed}"] if seed else []
+    given += ["--train"] if train else []
     command = " ".join(["kappaguard atlas", *(each if each.startswith("--") else shlex.quote(each) for each in given)])
     with counting("entries") as report:
-        found = make_atlas(wanted, out, command, engine=engine, address=address, jobs=jobs, report=report)
+        found = make_atlas(wanted, out, command, engine=engine, address=address, jobs=jobs, report=report, train=train)
     if as_json:
         typer.echo((out / NUMBERS).read_text(encoding="utf-8").rstrip())
     else:

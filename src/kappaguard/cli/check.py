@@ -35,9 +35,14 @@ def check(
         str | None, typer.Option("--requires", metavar="CONDITION", help="The domain of the claim: 'n >= 4*f+3'.")
     ] = None,
     evaluations: Annotated[
-        int | None, typer.Option("--evaluations", metavar="K", help="Inputs that a search tries; default: 20000.")
+        int | None,
+        typer.Option(
+            "--evaluations",
+            metavar="K",
+            help="Inputs that one search tries; the same on every machine. Default: 20000.",
+        ),
     ] = None,
-    seed: Annotated[int | None, typer.Option("--seed", help="The same seed gives the same inputs.")] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="The same seed gives the same result.")] = None,
     tolerance: Annotated[
         float | None, typer.Option("--tolerance", help="The relative error of a rule that iterates.")
     ] = None,
@@ -51,11 +56,13 @@ def check(
         float | None, typer.Option("--timeout", metavar="SECONDS", help="For one check; default: 120.")
     ] = None,
     memory: Annotated[int | None, typer.Option("--memory", metavar="MIB", help="For one check.")] = None,
-    jobs: Annotated[int | None, typer.Option("--jobs", "-j", help="Checks at a time; default: one per core.")] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", help="Processes at a time; default: one per core.")
+    ] = None,
     witnesses: Annotated[
         Path | None, typer.Option("--witnesses", metavar="DIR", help="Default: .kappaguard/witnesses")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,
     junit: Annotated[Path | None, typer.Option("--junit", metavar="FILE", help="Write a JUnit file.")] = None,
     sarif: Annotated[Path | None, typer.Option("--sarif", metavar="FILE", help="Write a SARIF file.")] = None,
     badge: Annotated[

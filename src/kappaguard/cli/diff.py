@@ -21,7 +21,7 @@ def diff(
     right: Annotated[str, typer.Argument(metavar="RULE", help="The rule to compare it with.")],
     n: Annotated[int, typer.Option("-n", help="The number of vectors.", show_default=False)],
     f: Annotated[int, typer.Option("-f", help="The number of Byzantine ones.", show_default=False)],
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,
 ) -> int:
     """Are two rules the same function? Exit code 0 if no input tells them apart, 1 if one does. A RULE that is not ours
     is code, and is run.

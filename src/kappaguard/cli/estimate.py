@@ -45,7 +45,7 @@ def estimate(
         str | None, typer.Option("--honest", metavar="LIST", help="Who is honest in a file, such as 0-12.")
     ] = None,
     key: Annotated[str | None, typer.Option("--key", help="Which array of a file holds the vectors.")] = None,
-    seed: Annotated[int, typer.Option("--seed", help="The same seed gives the same numbers.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", help="The same seed gives the same result.")] = 0,
     mixing: Annotated[
         bool, typer.Option("--mixing/--no-mixing", help="Also nnm and bucketing before each rule.")
     ] = True,
@@ -53,16 +53,14 @@ def estimate(
         bool, typer.Option("--worst-case/--no-worst-case", help="Put kappa* beside what happens.")
     ] = True,
     jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", help="Processes, if there is no cluster; default: 1.")
+        int | None, typer.Option("--jobs", "-j", help="Processes at a time; default: 1, as each call has all cores.")
     ] = None,
     engine: Annotated[str, typer.Option("--engine", help="local, dask or ray.")] = "local",
     address: Annotated[str | None, typer.Option("--address", help="Of the cluster's scheduler.")] = None,
     store: Annotated[
         Path | None, typer.Option("--store", metavar="FILE", help="Keep finished parts; started again, it goes on.")
     ] = None,
-    device: Annotated[
-        str, typer.Option("--device", help="Where a data set's gradients live: cpu, cuda, mps, auto.")
-    ] = "cpu",
+    device: Annotated[str, typer.Option("--device", help="auto, cpu, cuda or mps.")] = "cpu",
     data_dir: Annotated[
         str | None, typer.Option("--data-dir", help="A folder with the data; else KAPPAGUARD_DATA, else a download.")
     ] = None,
@@ -73,7 +71,7 @@ def estimate(
     picture: Annotated[
         Path | None, typer.Option("--picture", metavar="FILE", help="Draw the distributions (.svg).")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,
 ) -> None:
     """What happens: the distribution of the ratio on a stream of inputs, beside kappa*, what can happen."""
     import sys

@@ -15,8 +15,16 @@ def exact(
     rule: Annotated[
         str, typer.Argument(metavar="RULE", help="A rule: built in, code to be traced, or a recipe as a JSON file.")
     ],
-    n: Annotated[int, typer.Option("-n", help="The number of vectors.", show_default=False)],
-    f: Annotated[int, typer.Option("-f", help="The number of Byzantine ones.", show_default=False)],
+    n: Annotated[
+        int | None, typer.Option("-n", help="The number of vectors; with --weights their sum.", show_default=False)
+    ] = None,
+    f: Annotated[int | None, typer.Option("-f", help="The number of Byzantine ones.", show_default=False)] = None,
+    weights: Annotated[
+        str | None,
+        typer.Option(
+            "--weights", metavar="W,W,...", help="How many vectors each worker counts as; f is then a weight, too."
+        ),
+    ] = None,
     nodes: Annotated[
         int | None, typer.Option("--nodes", help="Nodes of the tree of decisions; more may shrink a bracket.", min=1)
     ] = None,
@@ -27,19 +35,29 @@ def exact(
     timeout: Annotated[
         float | None, typer.Option("--timeout", metavar="SECONDS", help="For a trace of code; default: 120.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,
     out: Annotated[Path, typer.Option("--out", help="Where witness and certificate are written.")] = Path(
         ".kappaguard/exact"
     ),
 ) -> None:
     """The worst case of a rule: a lower bound with a witness, an upper bound with a certificate."""
+    from kappaguard.cli.options import whole_numbers
     from kappaguard.cli.progress import bracketing
+    from kappaguard.rules.base.errors import InputError
     from kappaguard.verify.judge.exact import exact as judge
+    from kappaguard.verify.judge.exact_weighted import exact_weighted
     from kappaguard.verify.judge.subject import require_few
 
-    require_few(n)
+    if f is None or (n is None) == (weights is None):
+        raise InputError("a RULE needs -n and -f, or --weights and -f: kappaguard exact cwtm --weights 5,3,1,1 -f 3")
     with bracketing() as progress:
-        result = judge(rule, n, f, progress=progress, nodes=nodes, actual=actual, timeout=timeout)
+        if weights is not None:
+            if actual is not None:
+                raise InputError("--actual does not go with --weights: any weight up to f may attack there")
+            result = exact_weighted(rule, whole_numbers(weights, "--weights"), f, nodes=nodes, progress=progress)
+        else:
+            require_few(n or 0)
+            result = judge(rule, n or 0, f, progress=progress, nodes=nodes, actual=actual, timeout=timeout)
     paths = _save(result, out)
     typer.echo(_json(result, paths) if as_json else _text(result, paths))
 

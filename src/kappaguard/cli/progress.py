@@ -14,6 +14,18 @@ if TYPE_CHECKING:
 Report = Callable[[int, int], None]
 """Told how many of how many are done."""
 
+_SILENT = {"now": False}
+
+
+def silence(wanted: bool) -> None:
+    """Show no progress from now on, or show it again."""
+    _SILENT["now"] = wanted
+
+
+def is_silent() -> bool:
+    """Whether no progress is to be shown."""
+    return _SILENT["now"]
+
 
 @contextmanager
 def counting(words: str) -> Iterator[Report]:
@@ -33,7 +45,7 @@ class Lines:
     def __init__(self, words: str) -> None:
         self.words, self.begin = words, time.monotonic()
         self.last = self.begin
-        self.quiet = sys.stderr.isatty()
+        self.quiet = is_silent() or sys.stderr.isatty()
 
     def tell(self, done: int, total: int, more: str = "") -> None:
         """A line, if the last one was long ago."""
@@ -116,4 +128,6 @@ def _bars(*, count: bool = True) -> Any:
     console = Console(stderr=True)
     text = TextColumn("{task.description}")
     columns = (MofNCompleteColumn(), TimeRemainingColumn()) if count else (TimeElapsedColumn(),)
-    return Progress(text, BarColumn(), *columns, console=console, transient=True, disable=not console.is_terminal)
+    return Progress(
+        text, BarColumn(), *columns, console=console, transient=True, disable=is_silent() or not console.is_terminal
+    )

@@ -16,7 +16,7 @@ def recipe(
     timeout: Annotated[
         float | None, typer.Option("--timeout", metavar="SECONDS", help="For a trace of code; default: 120.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the recipe as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,
 ) -> None:
     """What a rule forms, compares, selects and returns: all that exact kappa* needs to know about it."""
     from kappaguard.rules.base.checks import require_count

@@ -34,7 +34,7 @@ def replay(
     timeout: Annotated[
         float, typer.Option("--timeout", metavar="SECONDS", help="For a rule that is not ours.")
     ] = TIMEOUT,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,
 ) -> int:
     """Re-evaluate a witness (or check a certificate) in exact arithmetic: exit code 0 if it holds, 1 if not. Only rules
     of our own are run, unless --run-code says otherwise.

@@ -28,7 +28,7 @@ def report(
     ] = None,
     trained: Annotated[
         Path | None,
-        typer.Option("--witnesses", metavar="FILE", help="What `kappaguard reproduce witnesses` stored, to show."),
+        typer.Option("--worst-inputs", metavar="FILE", help="What `kappaguard reproduce witnesses` stored, to show."),
     ] = None,
     estimates: Annotated[
         list[Path] | None,

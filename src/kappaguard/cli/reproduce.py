@@ -30,14 +30,20 @@ def reproduce(
         int | None, typer.Option("--steps", help="Fewer steps than the paper.", show_default=False)
     ] = None,
     engine: Annotated[str, typer.Option("--engine", help="local, dask or ray.")] = "local",
-    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Processes of the local engine.")] = 1,
-    address: Annotated[str | None, typer.Option("--address", help="Of a cluster.", show_default=False)] = None,
+    jobs: Annotated[
+        int, typer.Option("--jobs", "-j", help="Processes at a time; default: 1, as each run has all cores.")
+    ] = 1,
+    address: Annotated[
+        str | None, typer.Option("--address", help="Of the cluster's scheduler.", show_default=False)
+    ] = None,
     rules: Annotated[list[str] | None, typer.Option("--rule", help="Only this one; may be repeated.")] = None,
     attacks: Annotated[list[str] | None, typer.Option("--attack", help="Only this one; may be repeated.")] = None,
     evaluate_every: Annotated[
         int | None, typer.Option("--evaluate-every", help="Steps between tests.", show_default=False)
     ] = None,
-    data_dir: Annotated[str | None, typer.Option("--data-dir", help="A folder with the data.")] = None,
+    data_dir: Annotated[
+        str | None, typer.Option("--data-dir", help="A folder with the data; else KAPPAGUARD_DATA, else a download.")
+    ] = None,
     device: Annotated[str, typer.Option("--device", help="auto, cpu, cuda or mps.")] = "auto",
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where results are kept.")] = Path(
         ".kappaguard/reproduce"

@@ -9,7 +9,7 @@ import typer
 from kappaguard import __version__
 
 
-def rules(as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False) -> None:
+def rules(as_json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False) -> None:
     """List the built-in rules and pre-aggregations with their claimed coefficients."""
     from kappaguard.cli.catalogue import entries
 

@@ -22,28 +22,46 @@ def search(
         float | None, typer.Option("--budget", metavar="SECONDS", help="How long to search; 10 if nothing is given.")
     ] = None,
     evaluations: Annotated[
-        int | None, typer.Option("--evaluations", help="How many evaluations; the same seed gives the same result.")
+        int | None, typer.Option("--evaluations", help="Inputs that one search tries; the same on every machine.")
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Of everything random.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", help="The same seed gives the same result.")] = 0,
     tolerance: Annotated[
         float | None, typer.Option("--tolerance", help="The relative error of a rule that iterates.")
+    ] = None,
+    counts: Annotated[
+        str | None,
+        typer.Option(
+            "--counts",
+            metavar="K,K,...",
+            help="Numbers of examples that Byzantine clients may claim; honest ones have 1.",
+        ),
     ] = None,
     save: Annotated[
         Path | None, typer.Option("--save", metavar="FILE", help="Where the witness goes, a file or a folder.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,
 ) -> None:
     """A lower bound on kappa* with a witness: the input with the largest ratio found."""
-    from kappaguard.cli.options import relative_error
+    from kappaguard.cli.options import relative_error, whole_numbers
     from kappaguard.cli.progress import searching
     from kappaguard.search.run import BUDGET
     from kappaguard.verify.judge.search import search as find
 
     # what the rule prints is not ours to put into the output
     allowed = relative_error(tolerance)
+    claims = None if counts is None else whole_numbers(counts, "--counts")
     with searching(budget or BUDGET) as report, redirect_stdout(sys.stderr):
         result = find(
-            rule, n, f, d=d, budget=budget, evaluations=evaluations, seed=seed, report=report, tolerance=allowed
+            rule,
+            n,
+            f,
+            d=d,
+            budget=budget,
+            evaluations=evaluations,
+            seed=seed,
+            report=report,
+            tolerance=allowed,
+            counts=claims,
         )
     path = None
     if result.witness is not None:

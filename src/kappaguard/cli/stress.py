@@ -14,15 +14,17 @@ def stress(
     f: Annotated[int, typer.Option("-f", help="The number of Byzantine ones.")] = 4,
     out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Default: kappa-dossier/RULE.")] = None,
     evaluations: Annotated[
-        int, typer.Option("--evaluations", metavar="K", help="Inputs that one search tries.")
+        int, typer.Option("--evaluations", metavar="K", help="Inputs that one search tries; the same on every machine.")
     ] = 10_000,
-    seed: Annotated[int, typer.Option("--seed", help="The same seed gives the same inputs.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", help="The same seed gives the same result.")] = 0,
     tolerance: Annotated[
         float | None, typer.Option("--tolerance", help="The relative error of a rule that iterates.")
     ] = None,
     timeout: Annotated[float, typer.Option("--timeout", metavar="SECONDS", help="For one section.")] = 300.0,
-    jobs: Annotated[int | None, typer.Option("--jobs", "-j", help="Sections at a time; default: one per core.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", help="Processes at a time; default: one per core.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,
 ) -> int:
     """Put a rule through everything: one folder with a page, the numbers and all witnesses."""
     import json
@@ -30,8 +32,9 @@ def stress(
 
     from kappaguard.cli.check import INTERRUPTED, cores
     from kappaguard.cli.options import relative_error
+    from kappaguard.cli.progress import is_silent
     from kappaguard.reports.dossier.plan import Plan
-    from kappaguard.reports.dossier.run import PAGE
+    from kappaguard.reports.dossier.run import HTML, PAGE
     from kappaguard.reports.dossier.run import stress as write_dossier
     from kappaguard.reports.dossier.verdict import verdict
     from kappaguard.rules.base.checks import require_count
@@ -50,7 +53,7 @@ def stress(
         raise InputError(f"cannot write to {folder}: {error.strerror or error}") from None
 
     def tell(name: str) -> None:
-        if not as_json:
+        if not as_json and not is_silent():
             typer.echo(f"  {name}", err=True)
 
     dossier = write_dossier(plan, folder, jobs or cores(), done=tell)
@@ -59,7 +62,8 @@ def stress(
         return INTERRUPTED if dossier.interrupted else 0
     for line in verdict(plan, dossier.data, dossier.failed):
         typer.echo(f"- {_plain(line)}")
-    typer.echo(f"\nDossier: {folder / PAGE} ({dossier.seconds:.0f} s{', interrupted' if dossier.interrupted else ''})")
+    ended = f"{dossier.seconds:.0f} s{', interrupted' if dossier.interrupted else ''}"
+    typer.echo(f"\nDossier: {folder / HTML}, {PAGE} ({ended})")
     return INTERRUPTED if dossier.interrupted else 0
 
 

@@ -16,18 +16,21 @@ def sweep(
         list[float] | None, typer.Option("--budget", metavar="SECONDS", help="Per search; may be given several times.")
     ] = None,
     evaluations: Annotated[
-        list[int] | None, typer.Option("--evaluations", help="Per search; reproducible; may be given several times.")
+        list[int] | None,
+        typer.Option("--evaluations", help="Inputs that one search tries; may be given several times."),
     ] = None,
     tolerance: Annotated[
-        float | None, typer.Option("--tolerance", help="The relative error of rules that iterate.")
+        float | None, typer.Option("--tolerance", help="The relative error of a rule that iterates.")
     ] = None,
     store: Annotated[Path, typer.Option("--store", metavar="FILE", help="One SQLite file with all results.")] = Path(
         ".kappaguard/sweep.sqlite"
     ),
     engine: Annotated[str, typer.Option("--engine", help="local, dask or ray.")] = "local",
     address: Annotated[str | None, typer.Option("--address", help="Of the cluster's scheduler.")] = None,
-    jobs: Annotated[int | None, typer.Option("--jobs", "-j", help="Processes, if there is no cluster.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON list.")] = False,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", help="Processes at a time; default: one per core.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,
 ) -> None:
     """Search for the worst inputs of many rules at many (n, f). What is finished is kept; started again, it goes on."""
     import json

@@ -52,7 +52,7 @@ def train(
     ] = None,
     split: Annotated[str | None, _option("--split", text="dirichlet, dirichlet-workers, iid or extreme.")] = None,
     alpha: Annotated[float | None, _option("--alpha", text="The Dirichlet parameter.")] = None,
-    seed: Annotated[int | None, _option("--seed", text="Everything random follows from it.")] = None,
+    seed: Annotated[int | None, _option("--seed", text="The same seed gives the same result.")] = None,
     device: Annotated[str | None, _option("--device", text="auto, cpu, cuda or mps.")] = None,
     dtype: Annotated[str | None, _option("--dtype", text="float32 or float64.")] = None,
     evaluate_every: Annotated[int | None, _option("--evaluate-every", text="Steps between tests.")] = None,
@@ -89,7 +89,7 @@ def train(
     tensorboard: Annotated[
         bool, typer.Option("--tensorboard", help="Write the folder tensorboard as well, for TensorBoard (an extra).")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,
 ) -> None:
     """Train with Byzantine workers: every setting of a preset can be overridden."""
     given = {

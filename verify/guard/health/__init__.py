@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from kappaguard.rules.witness import Bound, Witness
 from kappaguard.verify.guard.health import (
     cancellation,
+    claimed_examples,
     constant,
     determinism,
     dimension,
@@ -52,6 +53,7 @@ CHECKS: tuple[Check, ...] = tuple(
         cancellation,
         dimension,
         smallest,
+        claimed_examples,
     )
 )
 
