@@ -15,7 +15,7 @@ import numpy as np
 
 from kappaguard.rules.base.errors import InputError
 from kappaguard.rules.foreign.parameters import signature
-from kappaguard.rules.foreign.spec import parse
+from kappaguard.rules.grammar import parse
 
 Counts = int | tuple[int, ...]
 

@@ -17,7 +17,7 @@ from kappaguard.rules.base.errors import InputError
 from kappaguard.rules.foreign.adapted import Adapted
 from kappaguard.rules.foreign.counts import OPTION, Counts, counted, per_row
 from kappaguard.rules.foreign.parameters import Wanted
-from kappaguard.rules.foreign.rebuild import Fresh, fresh
+from kappaguard.rules.foreign.rebuild import Remaker, remaker
 
 FILES = ("krum", "coordinate_wise_median", "coordinate_wise_trimmed_mean", "geometric_median")
 MODULES = tuple(f"fedml.core.security.defense.{name}_defense" for name in FILES)
@@ -31,7 +31,7 @@ NAME = "weight"
 class Defence:
     """One evaluation: what a server of FedML does with a defence, around its average."""
 
-    make: Fresh
+    make: Remaker
     counts: Counts
 
     def __call__(self, vectors: Array) -> Any:
@@ -66,7 +66,7 @@ def configured(options: Mapping[str, Any]) -> Any:
 def adapt(target: Any, request: Wanted) -> Adapted:
     """A defence of FedML; options go to its configuration, but for ``num_examples``."""
     counts = counted(request.options.get(OPTION, 1))
-    make = fresh(target, request, {}, {"config": configured(request.without(OPTION))})
+    make = remaker(target, request, {}, {"config": configured(request.without(OPTION))})
     trial = make(request.trial_rows)
     if not any(defines(trial, name) for name in ("defend_before_aggregation", "defend_on_aggregation")):
         raise InputError(f"{request.name} is not a defence of FedML that aggregates")
