@@ -18,6 +18,7 @@ import numpy as np
 
 from kappaguard.rules.recipe.recipe import Recipe
 from kappaguard.search.exact.attain import inputs, towards_interior
+from kappaguard.search.exact.cores import over_cores
 from kappaguard.search.exact.divide import Division, divide, first_choices, lead
 from kappaguard.search.exact.facts import Facts, canonical
 from kappaguard.search.exact.node import Name, Node
@@ -39,6 +40,10 @@ NEAR = 1e-7
 """An input that is this near to a bound, relatively, attains it."""
 LEAD_NODES = 400
 """So many nodes may be spent on replacing Byzantine vectors of the output by one of them."""
+LARGE = 200
+"""After so many nodes a tree is worth several cores."""
+TOGETHER = 32
+"""So many nodes are solved at a time then, on however many cores: the tree is the same on every machine."""
 
 Ratio = Callable[[Floats], float]
 Item = tuple[float, int, int, int]
@@ -107,6 +112,54 @@ class Tree:
 
 
 @dataclass(frozen=True)
+class NodeProgram:
+    """What has to be solved at a node: the largest ratio under its facts, as far as it exceeds ``target``."""
+
+    recipe: Recipe
+    f: int
+    facts: Facts
+    bound: float
+    cuts: tuple[Name, ...]
+    target: float
+
+
+@dataclass(frozen=True)
+class NodeBound:
+    """The bound of a node with the cuts that it needs, and where it is reached, if the point says anything."""
+
+    bound: float
+    cuts: tuple[Name, ...]
+    point: Floats | None
+    programs: int
+
+
+def solve_node(asked: NodeProgram) -> NodeBound:
+    """Programs with more and more cuts, until none is violated or the bound is below the target."""
+    node = Node(asked.recipe, asked.f, asked.facts)
+    if not np.abs(node.error).max() > 1e-12:
+        return NodeBound(0.0, asked.cuts, None, 0)
+    names = [*node.names(), *asked.cuts]
+    cuts = list(asked.cuts)
+    bound, point, programs = asked.bound, None, 0
+    for _ in range(CUT_ROUNDS):
+        solution = largest(node.space, node.error, node.variance, [node.form(name) for name in names], asked.target)
+        programs += 1
+        point = solution.point
+        if solution.value == -math.inf:
+            bound = min(bound, asked.target)
+            break
+        bound = min(bound, solution.value)
+        if point is None or bound <= asked.target:
+            break
+        fresh = [name for name in node.cuts(point) if name not in names]
+        if not fresh:
+            break
+        names += fresh
+        cuts += fresh
+    return NodeBound(bound, tuple(cuts), point, programs)
+
+
+@dataclass(frozen=True)
 class TreeLimits:
     """When to stop: processed nodes (the same on every machine) or seconds."""
 
@@ -163,10 +216,10 @@ class Search:
                     break
                 if self.processed >= limits.nodes or time.perf_counter() - self.start > limits.seconds:
                     return self.tree
-                index = heapq.heappop(heap)[-1]
-                self._process(heap, index)
-                if report is not None:
-                    report(self.tree.lower, -heap[0][0] if heap else self.tree.lower, self.processed)
+                for index, solved in self._next(heap):
+                    self._process(heap, index, solved)
+                    if report is not None:
+                        report(self.tree.lower, -heap[0][0] if heap else self.tree.lower, self.processed)
         except KeyboardInterrupt:
             return self.tree
         self.tree.finished = True
@@ -182,7 +235,7 @@ class Search:
             if entry.bound < self.tree.lower * (1 - 1e-5):
                 return
             node = Node(self.tree.recipe, self.tree.f, entry.facts)
-            point = self._solve(node, entry)
+            point = self._solve(entry)
             if point is not None:
                 self._attain(node, entry, point)
 
@@ -207,7 +260,16 @@ class Search:
         entry = self.tree.entries[index]
         heapq.heappush(heap, (-entry.bound, -len(entry.facts), next(self.counter), index))
 
-    def _process(self, heap: list[Item], index: int) -> bool:
+    def _next(self, heap: list[Item]) -> list[tuple[int, NodeBound | None]]:
+        """The best node, or the best few of a large tree, solved at the same time."""
+        if self.processed < LARGE:
+            return [(heapq.heappop(heap)[-1], None)]
+        chosen: list[int] = []
+        while heap and len(chosen) < TOGETHER and -heap[0][0] > self.target:
+            chosen.append(heapq.heappop(heap)[-1])
+        return list(zip(chosen, over_cores(solve_node, [self._asked(self.tree.entries[i]) for i in chosen])))
+
+    def _process(self, heap: list[Item], index: int, solved: NodeBound | None = None) -> bool:
         """Solve a node and divide it where that can help; false if it stays a leaf above the target."""
         entry = self.tree.entries[index]
         self.processed += 1
@@ -216,7 +278,7 @@ class Search:
         if division is not None:
             self._divide(heap, entry, division)
             return True
-        point = self._solve(node, entry)
+        point = self._solve(entry) if solved is None else self._keep(entry, solved)
         if entry.bound <= self.target:
             return True
         if point is not None:
@@ -266,30 +328,16 @@ class Search:
                 return None
         return divide(node, inside, entry.bound)
 
-    def _solve(self, node: Node, entry: TreeEntry) -> Floats | None:
-        if not np.abs(node.error).max() > 1e-12:
-            entry.bound = 0.0
-            return None
-        names = [*node.names(), *entry.cuts]
-        cuts = list(entry.cuts)
-        bound, point = entry.bound, None
-        for _ in range(CUT_ROUNDS):
-            solution = largest(node.space, node.error, node.variance, [node.form(name) for name in names], self.target)
-            self.tree.programs += 1
-            point = solution.point
-            if solution.value == -math.inf:
-                bound = min(bound, self.target)
-                break
-            bound = min(bound, solution.value)
-            if point is None or bound <= self.target:
-                break
-            fresh = [name for name in node.cuts(point) if name not in names]
-            if not fresh:
-                break
-            names += fresh
-            cuts += fresh
-        entry.bound, entry.cuts = bound, tuple(cuts)
-        return point
+    def _solve(self, entry: TreeEntry) -> Floats | None:
+        return self._keep(entry, solve_node(self._asked(entry)))
+
+    def _asked(self, entry: TreeEntry) -> NodeProgram:
+        return NodeProgram(self.tree.recipe, self.tree.f, entry.facts, entry.bound, entry.cuts, self.target)
+
+    def _keep(self, entry: TreeEntry, found: NodeBound) -> Floats | None:
+        entry.bound, entry.cuts = found.bound, found.cuts
+        self.tree.programs += found.programs
+        return found.point
 
     def _try(self, node: Node, point: Floats) -> None:
         """Inputs near a point of the program: as it is, and shaken a little to decide ties."""

@@ -97,8 +97,37 @@ def _square(vector: Floats) -> Floats:
 
 
 def worst_inputs(recipe: Recipe, f: int) -> Iterator[list[list[Fraction]]]:
-    """Inputs on a line, the honest values first: where the centre is farthest off, Byzantine values as far beyond it as
-    the farthest honest value is before it."""
+    """Inputs on a line and in the plane, the honest vectors first."""
+    yield from _on_a_line(recipe, f)
+    yield from _in_the_plane(recipe, f)
+
+
+def _in_the_plane(recipe: Recipe, f: int) -> Iterator[list[list[Fraction]]]:
+    """The honest vectors on the diagonal, the Byzantine ones above the centre in one coordinate and below it in the other.
+
+    So the centre leaves the diagonal: for the median between two groups it is as far from both as they are from each
+    other, over the root of two. The Byzantine vectors stand beyond it, as seen from the mean, as far as honest ones.
+    """
+    m = recipe.n - f
+    choice = recipe.choice
+    assert isinstance(choice, NearVector)
+    for upwards, _, runs, _ in coordinates.cells(centre_of(recipe), f):
+        honest = [value for count, value in runs for _ in range(count)]
+        given = choice.weights[::-1] if upwards else choice.weights
+        high = sum((given[f + i] * honest[i] for i in range(m)), Fraction(0))
+        low = sum((given[i] * honest[i] for i in range(m)), Fraction(0))
+        mean = sum(honest, Fraction(0)) / m
+        away = np.array([float(high - mean), float(low - mean)])
+        size = float(np.linalg.norm(away))
+        for reach in sorted({float((high - value) ** 2 + (low - value) ** 2) ** 0.5 for value in honest}):
+            if size and reach:
+                step = [Fraction(each).limit_denominator(10**9) for each in (away / size * reach).tolist()]
+                place = [base + part * (1 - coordinates.TRIFLE) for base, part in zip((high, low), step, strict=True)]
+                yield [[value, value] for value in honest] + [place] * f
+
+
+def _on_a_line(recipe: Recipe, f: int) -> Iterator[list[list[Fraction]]]:
+    """Where the centre is farthest off, Byzantine values as far beyond it as the farthest honest value is before it."""
     m = recipe.n - f
     choice = recipe.choice
     assert isinstance(choice, NearVector)

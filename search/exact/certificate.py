@@ -9,12 +9,17 @@ from typing import Any
 
 from kappaguard.rules.recipe.text import to_data
 from kappaguard.search.exact.branch import TOLERANCE, Tree, TreeEntry
-from kappaguard.search.exact.leaves import multipliers
+from kappaguard.search.exact.cores import over_cores
+from kappaguard.search.exact.leaves import Leaf, leaf_multipliers
 from kappaguard.search.exact.node import Node
 
 SCHEMA = "kappaguard-certificate/2"
 ROOM = 1e-7
 """The certified bound exceeds the one of the programs by this much, relatively, so that there is something inside."""
+
+
+MANY_LEAVES = 100
+"""So many are worth several cores."""
 
 
 def certify(
@@ -29,34 +34,37 @@ def certify(
     order: dict[int, int] = {0: 0}
     queue = [0]
     written: list[dict[str, Any]] = []
-    failed: list[int] = []
-    while queue:
-        index = queue.pop(0)
+    leaves: dict[int, dict[str, Any]] = {}
+    for index in queue:
         entry = tree.entries[index]
-        facts = [_plain(fact) for fact in sorted(entry.facts, key=_key)]
+        node: dict[str, Any] = {"facts": [_plain(fact) for fact in sorted(entry.facts, key=_key)]}
+        written.append(node)
         split = _useful(entry, values, limit)
         if split is None:
-            node = Node(tree.recipe, tree.f, entry.facts)
-            if not node.selected:
+            if not Node(tree.recipe, tree.f, entry.facts).selected:
                 return [index]
-            found = multipliers(node, [*node.names(), *entry.cuts], kappa, tight)
-            if not found.depth > 0:
-                failed.append(index)
-                if tight:
-                    return failed
-            listed = [[_plain(name), str(value)] for name, value in found.by_name.items()]
-            written.append({"facts": facts, "multipliers": listed})
-        else:
-            cases = []
-            for (fact, _), (child, names) in zip(split.division.cases, split.children, strict=True):
-                if child not in order:
-                    order[child] = len(order)
-                    queue.append(child)
-                same = names == list(range(tree.recipe.n))
-                cases.append([order[child], _plain(fact), None if same else names])
-            written.append({"facts": facts, "split": _plain(split.division.name), "cases": cases})
+            leaves[index] = node
+            continue
+        cases = []
+        for (fact, _), (child, names) in zip(split.division.cases, split.children, strict=True):
+            if child not in order:
+                order[child] = len(order)
+                queue.append(child)
+            same = names == list(range(tree.recipe.n))
+            cases.append([order[child], _plain(fact), None if same else names])
+        node |= {"split": _plain(split.division.name), "cases": cases}
+    failed: list[int] = []
+    entries = [tree.entries[index] for index in leaves]
+    asked = [Leaf(tree.recipe, tree.f, entry.facts, entry.cuts, kappa, tight) for entry in entries]
+    found = over_cores(leaf_multipliers, asked) if len(asked) > MANY_LEAVES else map(leaf_multipliers, asked)
+    for done, ((index, node), each) in enumerate(zip(leaves.items(), found, strict=True), 1):
+        if not each.depth > 0:
+            failed.append(index)
+            if tight:
+                return failed
+        node["multipliers"] = [[_plain(name), str(value)] for name, value in each.by_name.items()]
         if report is not None:
-            report(len(written), len(order))
+            report(done, len(leaves))
     if failed:
         return failed
     data = {"schema": SCHEMA, "rule": rule, "criterion": "trace", "f": tree.f, "upper": str(kappa)}

@@ -15,6 +15,8 @@ from fractions import Fraction
 
 import numpy as np
 
+from kappaguard.rules.recipe.recipe import Recipe
+from kappaguard.search.exact.facts import Facts
 from kappaguard.search.exact.kernel import kernel_multipliers
 from kappaguard.search.exact.node import Name, Node
 from kappaguard.search.exact.program import solve
@@ -33,6 +35,24 @@ class Multipliers:
 
     by_name: dict[Name, Fraction]
     depth: float
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A leaf of a tree for which kappa is to be proved; ``tight`` if it may be attained there."""
+
+    recipe: Recipe
+    f: int
+    facts: Facts
+    cuts: tuple[Name, ...]
+    kappa: Fraction
+    tight: bool
+
+
+def leaf_multipliers(leaf: Leaf) -> Multipliers:
+    """The multipliers of a leaf's own inequalities and cuts."""
+    node = Node(leaf.recipe, leaf.f, leaf.facts)
+    return multipliers(node, [*node.names(), *leaf.cuts], leaf.kappa, leaf.tight)
 
 
 def multipliers(node: Node, names: list[Name], kappa: Fraction, tight: bool = False) -> Multipliers:

@@ -29,8 +29,8 @@ Floats = NDArray[np.float64]
 SEED = 20231
 GENERIC, EQUAL = 8, 5
 """Inputs per dimension, without and with many equal values."""
-BRIEF = 2
-"""The same for a rule that takes long."""
+BRIEF = 1
+"""The same for a rule that takes long: in all dimensions too, so that a busy machine sees what an idle one does."""
 FEW = 2
 """Inputs per large dimension."""
 LARGE = (17, 33, 65, 130, 1030)
@@ -86,8 +86,7 @@ def inputs_for(
     """Inputs, and whether they have ties by design; behind mixing fewer, as a tie there has many outcomes."""
     generator = np.random.default_rng(seed + n)
     generic, equal = (BRIEF, BRIEF) if brief else (GENERIC, EQUAL)
-    small = sorted({1, 2, 3, 4, 5, 8, n, n + 1}) if not brief else [1, 2, 3, n + 1]
-    for d in small if dimension is None else [dimension]:
+    for d in sorted({1, 2, 3, 4, 5, 8, n, n + 1}) if dimension is None else [dimension]:
         for place in range(generic):
             yield _generic(generator, n, d, place), False
         for _ in range(equal):

@@ -166,6 +166,16 @@ def test_a_rule_that_behaves_otherwise_on_symbols_is_refused(rule: Any) -> None:
             traced(rule, n, f)
 
 
+@pytest.mark.parametrize("d", [1, 2, 3, 4, 5, 6, 7, 8, 17, 1030])
+def test_a_dimension_is_seen_however_long_a_call_takes(d: int) -> None:
+    def looks(x: Any, f: int) -> Any:
+        return x.mean(0) if x.shape[1] == d else np.median(x, axis=0)
+
+    # in dimension 2 symbols go through it, so that the recipe is the mean's, and the numbers of other dimensions tell
+    with pytest.raises(Untraceable, match="differs from that of the recipe"):
+        trace(resolve(looks, 1, 6), 6, brief=True)
+
+
 def changes_in_place_on_a_condition(x: Any, f: int) -> Any:
     n = len(x)
     s = np.sort(x, axis=0)
