@@ -110,6 +110,9 @@ def _diameter(node: Node, point: Floats | None) -> Division | None:
     choice = node.recipe.choice
     if not isinstance(choice, Subset) or choice.measure != "diameter" or node.subset is None:
         return None
+    if node.pairs and _worst_row(node, point) is not None:
+        # as long as mixed vectors are free, which of them are near to each other says little
+        return None
     if not node.pairs:
         members: frozenset[int] | None = frozenset(range(choice.size))
     else:

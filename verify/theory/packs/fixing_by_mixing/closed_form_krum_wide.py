@@ -1,24 +1,34 @@
 """kappa* of Krum when n >= 3f.
 
 Problem: the smallest kappa for which Krum (n - f neighbours, itself included) is (f, kappa)-robust, for n >= 3f.
-Statement (ours): kappa*(Krum) >= (n/(n-2f))^2 for all n >= 3f, with equality for f = 1 and n <= 9.
-Proof of the lower bound. Let k = n-2f >= f and m = k+f. On a line f honest vectors at -k and k at f (mean 0), these k
-    moved apart into a regular simplex around f, in other dimensions, each by the squared distance t = m (k-f); the
-    Byzantine ones together just below n. V = (f k^2 + k (f^2 + t))/m = f k + k (k-f) = k^2. With m^2 + t between one
-    of the k and any other vector (a trifle less to a Byzantine one) a Byzantine vector has its f-1 copies and the k
-    for neighbours, with a score just below k (m^2 + t); a low one the same with k (m^2 + t). One of the k is at the
-    squared distance 2 t k/(k-1) from the k-1 others, not more than m^2 + t, because (k-f)(k+1) <= (k+f)(k-1); so these
-    and f more are its neighbours, with a score of 2 k t + f (m^2 + t), or a trifle less. That is k (m^2 + t) exactly,
-    as t m = m^2 (k-f); with t a little larger it is more. So Krum selects a Byzantine one, and the ratio tends to
-    n^2/k^2.
-What is open: an upper bound for all n. Certified values for f <= 5 and 3f < n <= 3f+13 (seen once, by ``kappaguard
-    exact``) agree with one of three numbers: (n/k)^2 for f = 1 up to n = 9 and f = 2 up to n = 8; then
-    (f k^2 + f (5f-2) k + 4 f^2 (f-1))/(k (f k - 1)), for f = 2 from n = 8, f = 3 from 10, f = 4 from 13, f = 5 from 17;
-    then (n^2 + (f-1) n - f (2f+3))/(n^2 - (4f+1) n + 2f (2f+3)), for f = 1 from n = 10, f = 2 from 14, f = 3 from 19,
-    f = 4 from 24. The exception is (16, 5) with 7.27943, so there are more pieces near 3f. The second and the
-    third are not proved.
-Computed: the algebra with sympy; the input, with t and the Byzantine vectors off by a trifle, in exact arithmetic;
-    certificates for f = 1.
+Statement (ours): with k = n - 2f and m = n - f, kappa*(Krum) is at least each of the numbers R(x), x in [2(f-1)/(m-2), 1],
+    and Q(y), y in [2f/(m-2), 1], that follow, and it is the largest of them wherever it is certified. The largest R is
+    at x = f (n-1) / (2 m f - m - 2f), if that lies in the interval, where it is (f k^2 + f (5f-2) k + 4 f^2 (f-1)) /
+    (k (f k - 1)); else at an end: (n/k)^2 at x = 1, and (m x + f)^2 / (f k) at the other one. The largest Q, at y =
+    (m k - k + f k - 2f) / ((m-1) (k-2) + m - 1 + (k-1) (m-2)), is (n^2 + (f-1) n - f (2f+3)) / (n^2 - (4f+1) n + 2f (2f+3)).
+Proof of R(x), Krum selects a Byzantine vector. On a line f honest vectors C at -1 and k, A, at 0, these moved apart into
+    a regular simplex in other dimensions, each by the squared distance t = ((m-2) x^2 - 2 (f-1) x) / m, which is not
+    negative; one Byzantine vector s at x, f - 1 others, B, at 1. All numbers but those of the simplex are less than 1 or
+    more by a trifle: t larger and x smaller. A score is the sum over the m - 1 = k + f - 1 nearest others.
+    - s has A and B: at most k (x^2 + t) + (f-1) (1-x)^2.
+    - One of A is at 2 t k/(k-1) from the k - 1 others, at x^2 + t from s, and at 1 + t from B and C. As t <= (k-f)/m, its
+      value at x = 1, t (k+1) <= k - 1, so that its neighbours are the rest of A, s and f - 1 more: 2 k t + x^2 + t +
+      (f-1) (1+t). That is the score of s, because m t = (m-2) x^2 - 2 (f-1) x.
+    - One of C has C and A, as (1+x)^2 >= 1 + x^2 >= 1 + t: k (1+t). That is no less than the score of s, because
+      k (1+x) >= (f-1) (1-x).
+    - One of B has B, s and A: k (1+t) + (1-x)^2, which is no less for the same reason.
+    So s is selected. The honest mean is -f/m, m V = f k/m + k t, and R(x) = (m x + f)^2 / (k (f + (m-2) x^2 - 2 (f-1) x)).
+Proof of Q(y), Krum selects an honest vector. On a line f honest vectors C at -1, one, s, at y, k - 1, A, at 0, moved apart
+    as before by t = ((m-2) y^2 - 2f y) / m, all f Byzantine ones, B, at 1. That 2f/(m-2) <= 1 means that k >= f + 2.
+    - s has A and B: at most (k-1) (y^2 + t) + f (1-y)^2.
+    - One of A has the rest of A, s and f of B and C, as t k <= k - 2 by t <= (k-f-2)/m: 2 (k-1) t + y^2 + t + f (1+t). That is
+      the score of s again.
+    - One of C has C, A and s: (k-1) (1+t) + (1+y)^2; one of B has B, A and s: (k-1) (1+t) + (1-y)^2. Both are no less, because
+      (k-1) (1+y) >= (f-1) (1-y).
+    So s is selected. The honest mean is (y - f)/m, m V = y^2 + f + (k-1) t - (y-f)^2/m, and the ratio Q(y) is
+    ((m-1) y + f)^2 / (f k - 2f (k-2) y + (m - 1 + (k-1) (m-2)) y^2).
+Computed: the algebra with sympy; the inputs in exact arithmetic; the largest of the numbers against certificates. That it
+    is an upper bound for all n is open; it was seen up to n = 29 for all f, and at n = 33, 40, 47 and 65 for some.
 Reference: kappaguard.
 """
 
@@ -27,6 +37,7 @@ from __future__ import annotations
 from fractions import Fraction
 from math import isqrt
 
+from kappaguard.rules.witness import Witness
 from kappaguard.verify.theory.algebra import demand, equal, nonnegative, symbols
 from kappaguard.verify.theory.claim import Claim, Effort, Finding, Report
 from kappaguard.verify.theory.closed_form import AGREES
@@ -35,62 +46,133 @@ from kappaguard.verify.theory.worst import kappa_star, settled
 
 TRIFLE = Fraction(1, 10**8)
 SCALE = 10**12
+EDGE = "(2*(f-1)*(n-f)/(n-f-2)+f)**2/(f*(n-2*f))"
+MIDDLE = "(f*(n-2*f)**2+f*(5*f-2)*(n-2*f)+4*f**2*(f-1))/((n-2*f)*(f*(n-2*f)-1))"
+HONEST = "(n**2+(f-1)*n-f*(2*f+3))/(n**2-(4*f+1)*n+2*f*(2*f+3))"
 
 
-def simplex_above(n: int, f: int) -> list[list[Fraction]]:
-    """The input of the proof, the Byzantine vectors first."""
-    k = n - 2 * f
-    width = k if k > 1 else 0
-    # the squared distance of a corner from the centre is side^2 (k-1)/k: side is rounded up
-    square = Fraction((n - f) * (k - f) * k, max(1, k - 1))
-    side = Fraction(isqrt(int(square * SCALE**2)) + 1, SCALE) if k > f else Fraction(0)
+def places(n: int, f: int) -> dict[str, Fraction]:
+    """Where each of the four inputs has the vector that is selected, for those that there are."""
+    m, k = n - f, n - 2 * f
+    found = {"wide": Fraction(1)}
+    if m == 2:
+        return found
+    lowest = found["edge"] = Fraction(2 * (f - 1), m - 2)
+    over = 2 * m * f - m - 2 * f
+    if over > 0 and lowest <= Fraction(f * (n - 1), over) <= 1:
+        found["middle"] = Fraction(f * (n - 1), over)
+    over = (m - 1) * (k - 2) + m - 1 + (k - 1) * (m - 2)
+    if over > 0 and k >= f + 2 and Fraction(2 * f, m - 2) <= (y := Fraction((m - 1) * k + f * (k - 2), over)) <= 1:
+        found["honest"] = y
+    return found
+
+
+def worst_input(n: int, f: int, place: Fraction, honest: bool) -> list[list[Fraction]]:
+    """The input of the proof, the selected vector first; it is honest, or Byzantine."""
+    m = n - f
+    corners, low = (n - 2 * f - 1, f) if honest else (n - 2 * f, f - 1)
+    width = corners if corners > 1 else 0
+    square = max(Fraction(0), ((m - 2) * place**2 - 2 * low * place) / m)
+    # the squared distance of a corner from the centre is side^2 (corners-1)/corners: side is rounded up
+    side = Fraction(isqrt(int(square * corners / max(1, corners - 1) * SCALE**2)) + 1, SCALE) if width else Fraction(0)
     none = [Fraction(0)] * width
-    rows = [[n - n * TRIFLE, *none] for _ in range(f)]
-    for corner in range(k):
-        rows.append([Fraction(f), *(side * (int(corner == place) - Fraction(1, k)) for place in range(width))])
-    return rows + [[Fraction(-k), *none] for _ in range(f)]
+    simplex = [
+        [Fraction(0), *(side * (int(corner == each) - Fraction(1, corners)) for each in range(width))]
+        for corner in range(corners)
+    ]
+    selected = [[place * (1 - TRIFLE), *none]]
+    away = [[Fraction(1) - (0 if honest else TRIFLE**2), *none]] * low
+    return selected + away + simplex + [[Fraction(-1), *none]] * f
 
 
-def check(effort: Effort, report: Report, kappa: Term) -> Finding:
-    """The algebra, the input at several sizes, the certificates for f = 1."""
-    f, more = symbols("f more")
-    k = f + more
-    m, t = k + f, (k + f) * more
-    n = m + f
-    demand(equal((f * k**2 + k * (f**2 + t)) / m, k**2), "the variance")
-    demand(equal(2 * k * t + f * (m**2 + t), k * (m**2 + t)), "the scores are equal")
+def witness(n: int, f: int, kind: str) -> Witness:
+    """The input of a kind, in exact arithmetic."""
+    honest = kind == "honest"
+    x = worst_input(n, f, places(n, f)[kind], honest)
+    subset = [0, *range(1 + f, n)] if honest else list(range(f, n))
+    return settled("krum", f, x, subset, found_by=f"simplex ({kind})")
+
+
+def _algebra(wide: Term, edge: Term, middle: Term, honest: Term) -> None:
+    """Scores, ratios and where they are largest, for all n and f."""
+    f, more, x = symbols("f more x")
     one = symbols("one")
-    nearer = (k + f) * (k - 1) - more * (k + 1)
-    demand(nonnegative(nearer.subs({f: one + 1})), "the corners are no farther apart than the rest is away")
-    demand(equal(n**2 / k**2, kappa.symbolic(n, f)), "the ratio in the limit")
-    sizes = [(3, 1), (6, 2), (4, 1), (9, 1), (7, 2), (17, 4), (16, 5), (40, 3)]
-    for size, bad in sizes + effort.choose([], [(25, 8)], [(25, 8), (80, 20)]):
-        witness = settled("krum", bad, simplex_above(size, bad), range(bad, size), found_by="simplex")
-        bound = kappa(size, bad)
-        demand(bound * (1 - AGREES) <= witness.lower <= bound, f"the input at n = {size}, f = {bad}")
-    for done, size in enumerate(range(4, 10)):
-        result = kappa_star("krum", size, 1)
+    k = f + more
+    m, n = k + f, k + 2 * f
+    t = ((m - 2) * x**2 - 2 * (f - 1) * x) / m
+    score = k * (x**2 + t) + (f - 1) * (1 - x) ** 2
+    demand(equal(2 * k * t + x**2 + t + (f - 1) * (1 + t), score), "the corners' scores are that of the Byzantine vector")
+    demand(equal(k * (1 + t) - score, (1 - x) * (k * (1 + x) - (f - 1) * (1 - x))), "the score of C")
+    apart = (k - 1) * m - (k + 1) * more
+    demand(nonnegative(apart.subs({f: one + 1})), "the corners are near to each other")
+    ratio = (x + f / m) ** 2 / ((f * k / m + k * t) / m)
+    demand(equal(ratio, (m * x + f) ** 2 / (k * (f + (m - 2) * x**2 - 2 * (f - 1) * x))), "R")
+    demand(equal(ratio.subs(x, 1), wide.symbolic(n, f)), "R at 1")
+    demand(equal(ratio.subs(x, 2 * (f - 1) / (m - 2)), edge.symbolic(n, f)), "R at the lower end")
+    best = f * (n - 1) / (2 * m * f - m - 2 * f)
+    demand(equal(ratio.subs(x, best), middle.symbolic(n, f)), "R between")
+    demand(equal(ratio.diff(x).subs(x, best), 0), "R is stationary there")
+
+    k = f + 2 + more
+    m, n = k + f, k + 2 * f
+    t = ((m - 2) * x**2 - 2 * f * x) / m
+    score = (k - 1) * (x**2 + t) + f * (1 - x) ** 2
+    demand(equal(2 * (k - 1) * t + x**2 + t + f * (1 + t), score), "the corners' scores are that of the honest vector")
+    low = (k - 1) * (1 + t) + (1 - x) ** 2 - score
+    demand(equal(low, (1 - x) * ((k - 1) * (1 + x) - (f - 1) * (1 - x))), "the score of B")
+    demand(nonnegative(((k - 2) * m - k * more).subs({f: one + 1})), "the corners are near to each other, once more")
+    spread = x**2 + f + (k - 1) * t - (x - f) ** 2 / m
+    ratio = (x - (x - f) / m) ** 2 / (spread / m)
+    square = m - 1 + (k - 1) * (m - 2)
+    demand(equal(ratio, ((m - 1) * x + f) ** 2 / (f * k - 2 * f * (k - 2) * x + square * x**2)), "Q")
+    best = ((m - 1) * k + f * (k - 2)) / ((m - 1) * (k - 2) + square)
+    demand(equal(ratio.subs(x, best), honest.symbolic(n, f)), "Q at its best")
+    demand(equal(ratio.diff(x).subs(x, best), 0), "Q is stationary there")
+
+
+def check(effort: Effort, report: Report, **terms: Term) -> Finding:
+    """The algebra, the inputs at several sizes, the largest of the numbers against certificates."""
+    _algebra(**terms)
+    sizes = [(3, 1), (6, 2), (4, 1), (7, 2), (10, 1), (10, 2), (17, 4), (16, 5), (19, 3), (40, 3)]
+    for n, f in sizes + effort.choose([], [(25, 8)], [(25, 8), (60, 15)]):
+        for kind in places(n, f):
+            bound = terms[kind](n, f)
+            demand(bound * (1 - AGREES) <= witness(n, f, kind).lower <= bound, f"the input {kind} at n = {n}, f = {f}")
+    most = effort.choose(10, 17, 25)
+    pairs = [(n, f) for n in range(3, most + 1) for f in range(1, n // 3 + 1)]
+    pairs += [pair for pair in ((16, 5), (19, 3)) if pair not in pairs]
+    for done, (n, f) in enumerate(pairs):
+        bound = max(terms[kind](n, f) for kind in places(n, f))
+        result = kappa_star("krum", n, f)
         assert result.upper is not None
-        demand(result.upper <= kappa(size, 1) * (1 + AGREES), f"the certificate at n = {size}, f = 1")
-        report(done + 1, 6)
-    shown = settled("krum", 2, simplex_above(7, 2), range(2, 7), found_by="simplex")
+        demand(result.upper <= bound * (1 + AGREES), f"the certificate at n = {n}, f = {f}")
+        demand(result.lower >= bound * (1 - AGREES), f"the witness at n = {n}, f = {f}")
+        report(done + 1, len(pairs))
+    shown = witness(17, 4, "middle")
     return Finding(
         "proved",
         ("symbolic", "exact"),
         float(shown.lower),
-        float(kappa(7, 2)),
-        "For f = 1 it is kappa* up to n = 9, by certificates; for larger n and f it is a lower bound. "
-        "Shown: n = 7, f = 2.",
+        float(terms["middle"](17, 4)),
+        f"The largest is kappa* at all {len(pairs)} pairs with n >= 3f and n <= {most}, and at (16, 5) and (19, 3), by "
+        "certificates; as an upper bound for larger n it is open. Shown: n = 17, f = 4.",
         witness=shown,
+        reach=f"n <= {most}",
     )
 
 
 CLAIM = Claim(
-    "krum-wide",
-    "kappa*(Krum) >= {kappa} for n >= 3f, with equality for f = 1 and n <= 9",
+    "closed-form-krum-wide",
+    "kappa*(Krum) for n >= 3f is the largest of {wide}, {edge}, {middle} and {honest}, of those that there are; a lower "
+    "bound for all n, with equality where certified",
     "kappaguard",
     "proved",
     check,
-    scope="algebra",
-    terms={"kappa": Term("n**2/(n-2*f)**2", 0)},
+    scope="certified",
+    terms={
+        "wide": Term("n**2/(n-2*f)**2", 0),
+        "edge": Term(EDGE, 0),
+        "middle": Term(MIDDLE, 0),
+        "honest": Term(HONEST, 0),
+    },
 )
