@@ -76,7 +76,7 @@ def _result(place: AtlasPlace) -> KappaResult:
     proved = None
     if _is_provable(place):
         try:
-            proved = exact(rule, n, f)
+            proved = exact(rule, n, f, brief=True)
         except InputError:
             # code that cannot be traced; whatever else is wrong the search says as well
             if not is_code(rule):

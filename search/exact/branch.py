@@ -267,7 +267,8 @@ class Search:
         chosen: list[int] = []
         while heap and len(chosen) < TOGETHER and -heap[0][0] > self.target:
             chosen.append(heapq.heappop(heap)[-1])
-        return list(zip(chosen, over_cores(solve_node, [self._asked(self.tree.entries[i]) for i in chosen])))
+        asked = [self._asked(self.tree.entries[index]) for index in chosen]
+        return list(zip(chosen, over_cores(solve_node, asked), strict=True))
 
     def _process(self, heap: list[Item], index: int, solved: NodeBound | None = None) -> bool:
         """Solve a node and divide it where that can help; false if it stays a leaf above the target."""

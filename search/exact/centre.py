@@ -103,7 +103,7 @@ def worst_inputs(recipe: Recipe, f: int) -> Iterator[list[list[Fraction]]]:
 
 
 def _in_the_plane(recipe: Recipe, f: int) -> Iterator[list[list[Fraction]]]:
-    """The honest vectors on the diagonal, the Byzantine ones above the centre in one coordinate and below it in the other.
+    """Honest vectors on the diagonal, Byzantine ones above the centre in one coordinate and below it in the other.
 
     So the centre leaves the diagonal: for the median between two groups it is as far from both as they are from each
     other, over the root of two. The Byzantine vectors stand beyond it, as seen from the mean, as far as honest ones.

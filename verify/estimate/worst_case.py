@@ -51,7 +51,7 @@ def worst_case_of(spec: str | Callable[..., Any], rule: Any, n: int, f: int, *, 
     lower = upper = None
     if worst_case and isinstance(spec, str):
         try:
-            known = exact(spec, n, f)
+            known = exact(spec, n, f, brief=True)
             lower, upper = float(known.lower), None if known.upper is None else float(known.upper)
         except InputError:
             pass

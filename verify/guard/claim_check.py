@@ -188,7 +188,7 @@ class Course:
 
         self.begin("exact kappa*")
         try:
-            result = exact(self.subject.name, self.claim_check.n, self.claim_check.f)
+            result = exact(self.subject.name, self.claim_check.n, self.claim_check.f, brief=True)
         except InputError:
             return
         self._change(lower=result.lower, upper=result.upper, witness=result.witness)

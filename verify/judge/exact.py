@@ -62,8 +62,10 @@ REFINEMENTS = 4
 """How often leaves without multipliers are divided further."""
 DENOMINATORS = (1, 10, 50, 200, 1000, 4000)
 """Of fractions that kappa* may be."""
-HOPELESS_NODES = 40
-"""Behind mixing of more vectors a tree closes after many thousand nodes, if at all; these are for its first bounds."""
+MIXED_NODES = {6: 12_000, 7: 20_000}
+"""Behind mixing, by the number of vectors: what trees were seen to close with, in a minute and in some."""
+FIRST_NODES = 40
+"""Behind mixing of more vectors a tree rarely closes; these are for its first bounds."""
 BITS = 44
 
 LEMMA = "kappa' <= 4f/(n-f) (kappa + 1), the claim lemma-1-nnm-sharp, with the certified kappa of {rule}"
@@ -97,6 +99,7 @@ def exact(
     *,
     progress: Progress | None = None,
     nodes: int | None = None,
+    brief: bool = False,
     actual: int | None = None,
     timeout: float | None = None,
 ) -> KappaResult:
@@ -110,8 +113,9 @@ def exact(
     a rule behind nnm of which the checker has nothing better it follows from a sharper Lemma 1 (claims
     lemma-1-nnm-sharp and lemma-1-nnm-directions) and the certificate of the rule behind it; where there is neither,
     it is None. ``nodes`` bounds the tree of decisions; with more, a bracket may shrink. Ctrl-C ends it with the
-    bracket so far. With ``actual`` the rule is built for f Byzantine vectors, but so many are: kappa* over n - actual
-    honest ones. ``timeout`` is for a rule that is code, by name: the seconds that its trace may take.
+    bracket so far. ``brief`` leaves out trees that take minutes. With ``actual`` the rule is built for f Byzantine vectors,
+    but so many are: kappa* over n - actual honest ones. ``timeout`` is for a rule that is code, by name: the seconds that
+    its trace may take.
     """
     start = time.perf_counter()
     if actual is not None:
@@ -142,7 +146,7 @@ def exact(
     elif recipe.coordinatewise:
         upper = _smaller(_by_coordinates(seen, recipe, label), upper)
     else:
-        upper = _smaller(upper, _by_tree(seen, recipe, label, progress, nodes, upper.value))
+        upper = _smaller(upper, _by_tree(seen, recipe, label, progress, nodes, brief, upper.value))
     seen.search(upper.value)
     return seen.result(upper, start)
 
@@ -366,12 +370,13 @@ def _by_tree(
     label: str,
     progress: Progress | None,
     nodes: int | None,
+    brief: bool,
     known: Fraction | None,
 ) -> Upper:
     """What a tree of decisions proves; nothing if it did not close and says no more than is known."""
     f = seen.f
     if nodes is None:
-        nodes = _default_nodes(recipe, f)
+        nodes = _default_nodes(recipe, f, brief)
     starts = [] if seen.rule.trusted is not None else [_honest_first(seen.best)]
     finder = Search(recipe, f, ratio_of(pivot_first(recipe), f), starts)
     tree = finder.run(TreeLimits(nodes), progress)
@@ -401,10 +406,10 @@ def _coarser(finder: Search, lower: float) -> Search:
     return finder
 
 
-def _default_nodes(recipe: Recipe, f: int) -> int:
-    if not recipe.mixing:
+def _default_nodes(recipe: Recipe, f: int, brief: bool) -> int:
+    if not recipe.mixing or recipe.n <= 5 or (f == 1 and recipe.n <= 9):
         return NODES
-    return NODES if recipe.n <= 5 or (f == 1 and recipe.n <= 9) else HOPELESS_NODES
+    return FIRST_NODES if brief else MIXED_NODES.get(recipe.n, FIRST_NODES)
 
 
 def _honest_first(witness: Witness) -> Any:

@@ -27,7 +27,7 @@ def kappa_star(rule: str, n: int, f: int) -> KappaResult:
     """kappa* with witness and certificate, both accepted by the judges."""
     from kappaguard.verify.judge.exact import exact
 
-    return exact(rule, n, f)
+    return exact(rule, n, f, brief=True)
 
 
 def on_grid(rule: str, pairs: Grid, report: Report) -> dict[tuple[int, int], KappaResult]:

@@ -106,7 +106,7 @@ def _run(path: Path, as_json: bool) -> int:
         raise InputError(f"{path} is not a run: {error}") from None
     outcome = replay(run)
     # the record's kappa is not believed: the bound is stated for the rule's own, as certified
-    kappa = exact(run.rule, run.n, run.f).upper
+    kappa = exact(run.rule, run.n, run.f, brief=True).upper
     if kappa is None or kappa == float("inf"):
         raise InputError(f"no kappa of {run.rule} is certified at n = {run.n} and f = {run.f}")
     found, stated = outcome.gradient_squared, outcome.bound(Fraction(kappa), 4, 4)

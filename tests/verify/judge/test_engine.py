@@ -15,6 +15,7 @@ from kappaguard.rules.names import parse
 from kappaguard.rules.recipe.evaluate import evaluate
 from kappaguard.rules.recipe.recipe import MeanDistance, NearestSum, Recipe, Round, Rounds, Subset
 from kappaguard.verify.judge.checker import check
+from kappaguard.verify.judge.exact import exact
 from kappaguard.verify.judge.replay import replay
 from kappaguard.verify.judge.result import Status
 
@@ -37,9 +38,19 @@ def test_nothing_is_lost_behind_mixing():
     """The brackets of before are not wider now: the smallest ones, and one where no tree closes."""
     for name, n, f, lower, upper in GOLDEN:
         if name.startswith("nnm+") and (n <= 4 or (n, f) == (7, 3)):
-            result = kg.exact(name, n=n, f=f)
+            result = exact(name, n, f, brief=True)
             assert float(result.lower) >= lower * (1 - 2e-6) - 1e-12
             assert float(result.upper) <= upper * (1 + 2e-6) + 1e-9
+
+
+@pytest.mark.parametrize(("rule", "value"), [("nnm+krum", 6), ("nnm+mva", 4)])
+def test_six_vectors_behind_mixing(rule, value):
+    """Trees of about a thousand nodes, solved over all cores."""
+    result = kg.exact(rule, n=6, f=2)
+    assert result.status is Status.EXACT
+    assert float(result.lower) == pytest.approx(value, rel=1e-6)
+    assert check(result.certificate).upper == result.upper
+    assert replay(result.witness).reproduces
 
 
 @pytest.mark.parametrize("rule", ["nnm+krum", "nnm+multikrum", "nnm+mda", "nnm+mva"])

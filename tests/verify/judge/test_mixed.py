@@ -16,6 +16,7 @@ from kappaguard.rules.recipe.recipe import OrderStatistics, Recipe
 from kappaguard.rules.recipe.weights import median
 from kappaguard.verify.judge.checker import check
 from kappaguard.verify.judge.coordinates import check_cells
+from kappaguard.verify.judge.exact import exact
 from kappaguard.verify.judge.inequalities import Proof
 from kappaguard.verify.judge.mixed import factor_behind_nnm
 from kappaguard.verify.judge.rejected import Rejected
@@ -132,7 +133,7 @@ def test_directed_rows_are_of_the_set():
 @pytest.mark.solver
 def test_directed_rows_prove_more_and_their_multipliers_matter():
     """nnm+mda at (7, 2): below 4f/(n-f) (kappa + 1), and not without the new inequality."""
-    result = kg.exact("nnm+mda", n=7, f=2)
+    result = exact("nnm+mda", 7, 2, brief=True)
     lemma = Fraction(8, 5) * (kg.exact("mda", n=7, f=2).upper + 1)
     assert result.upper < lemma
     data = json.loads(result.certificate)

@@ -1,34 +1,36 @@
 """kappa* of Krum when n >= 3f.
 
 Problem: the smallest kappa for which Krum (n - f neighbours, itself included) is (f, kappa)-robust, for n >= 3f.
-Statement (ours): with k = n - 2f and m = n - f, kappa*(Krum) is at least each of the numbers R(x), x in [2(f-1)/(m-2), 1],
-    and Q(y), y in [2f/(m-2), 1], that follow, and it is the largest of them wherever it is certified. The largest R is
-    at x = f (n-1) / (2 m f - m - 2f), if that lies in the interval, where it is (f k^2 + f (5f-2) k + 4 f^2 (f-1)) /
-    (k (f k - 1)); else at an end: (n/k)^2 at x = 1, and (m x + f)^2 / (f k) at the other one. The largest Q, at y =
-    (m k - k + f k - 2f) / ((m-1) (k-2) + m - 1 + (k-1) (m-2)), is (n^2 + (f-1) n - f (2f+3)) / (n^2 - (4f+1) n + 2f (2f+3)).
-Proof of R(x), Krum selects a Byzantine vector. On a line f honest vectors C at -1 and k, A, at 0, these moved apart into
-    a regular simplex in other dimensions, each by the squared distance t = ((m-2) x^2 - 2 (f-1) x) / m, which is not
-    negative; one Byzantine vector s at x, f - 1 others, B, at 1. All numbers but those of the simplex are less than 1 or
-    more by a trifle: t larger and x smaller. A score is the sum over the m - 1 = k + f - 1 nearest others.
+Statement (ours): with k = n - 2f and m = n - f, kappa*(Krum) is at least each of the numbers R(x), x in
+    [2(f-1)/(m-2), 1], and Q(y), y in [2f/(m-2), 1], that follow, and it is the largest of them wherever it is
+    certified. R is largest at x = f (n-1) / (2 m f - m - 2f), if that lies in the interval, where it is (f k^2 + f (5f-2)
+    k + 4 f^2 (f-1)) / (k (f k - 1)); else at an end: (n/k)^2 at x = 1, (m x + f)^2 / (f k) at the other one. Q is largest
+    at y = (m k - k + f k - 2f) / ((m-1) (k-2) + m - 1 + (k-1) (m-2)), where it is (n^2 + (f-1) n - f (2f+3)) / (n^2 -
+    (4f+1) n + 2f (2f+3)).
+Proof of R(x), Krum selects a Byzantine vector. On a line f honest vectors C at -1 and k, A, at 0, these moved apart
+    into a regular simplex in other dimensions, each by the squared distance t = ((m-2) x^2 - 2 (f-1) x) / m, which is
+    not negative; one Byzantine vector s at x, f - 1 others, B, at 1. Ties are broken by a trifle: t is larger and x
+    smaller. A score is the sum over the m - 1 = k + f - 1 nearest others.
     - s has A and B: at most k (x^2 + t) + (f-1) (1-x)^2.
-    - One of A is at 2 t k/(k-1) from the k - 1 others, at x^2 + t from s, and at 1 + t from B and C. As t <= (k-f)/m, its
-      value at x = 1, t (k+1) <= k - 1, so that its neighbours are the rest of A, s and f - 1 more: 2 k t + x^2 + t +
-      (f-1) (1+t). That is the score of s, because m t = (m-2) x^2 - 2 (f-1) x.
+    - One of A is at 2 t k/(k-1) from the k - 1 others, at x^2 + t from s, and at 1 + t from B and C. As t <= (k-f)/m,
+      its value at x = 1, t (k+1) <= k - 1, so that its neighbours are the rest of A, s and f - 1 more: 2 k t + x^2 + t
+      + (f-1) (1+t). That is the score of s, because m t = (m-2) x^2 - 2 (f-1) x.
     - One of C has C and A, as (1+x)^2 >= 1 + x^2 >= 1 + t: k (1+t). That is no less than the score of s, because
       k (1+x) >= (f-1) (1-x).
     - One of B has B, s and A: k (1+t) + (1-x)^2, which is no less for the same reason.
-    So s is selected. The honest mean is -f/m, m V = f k/m + k t, and R(x) = (m x + f)^2 / (k (f + (m-2) x^2 - 2 (f-1) x)).
-Proof of Q(y), Krum selects an honest vector. On a line f honest vectors C at -1, one, s, at y, k - 1, A, at 0, moved apart
-    as before by t = ((m-2) y^2 - 2f y) / m, all f Byzantine ones, B, at 1. That 2f/(m-2) <= 1 means that k >= f + 2.
+    So s is selected. The honest mean is -f/m, m V = f k/m + k t, and R(x) = (m x + f)^2 / (k (f + (m-2) x^2 - 2 (f-1)
+    x)).
+Proof of Q(y), Krum selects an honest vector. On a line f honest vectors C at -1, one, s, at y, k - 1, A, at 0, moved
+    apart as before by t = ((m-2) y^2 - 2f y) / m, all f Byzantine ones, B, at 1. That 2f/(m-2) <= 1 means k >= f + 2.
     - s has A and B: at most (k-1) (y^2 + t) + f (1-y)^2.
-    - One of A has the rest of A, s and f of B and C, as t k <= k - 2 by t <= (k-f-2)/m: 2 (k-1) t + y^2 + t + f (1+t). That is
-      the score of s again.
-    - One of C has C, A and s: (k-1) (1+t) + (1+y)^2; one of B has B, A and s: (k-1) (1+t) + (1-y)^2. Both are no less, because
-      (k-1) (1+y) >= (f-1) (1-y).
+    - One of A has the rest of A, s and f of B and C, as t k <= k - 2 by t <= (k-f-2)/m: 2 (k-1) t + y^2 + t + f (1+t).
+      That is the score of s again.
+    - One of C has C, A and s: (k-1) (1+t) + (1+y)^2; one of B has B, A and s: (k-1) (1+t) + (1-y)^2. Both are no less,
+      because (k-1) (1+y) >= (f-1) (1-y).
     So s is selected. The honest mean is (y - f)/m, m V = y^2 + f + (k-1) t - (y-f)^2/m, and the ratio Q(y) is
     ((m-1) y + f)^2 / (f k - 2f (k-2) y + (m - 1 + (k-1) (m-2)) y^2).
-Computed: the algebra with sympy; the inputs in exact arithmetic; the largest of the numbers against certificates. That it
-    is an upper bound for all n is open; it was seen up to n = 29 for all f, and at n = 33, 40, 47 and 65 for some.
+Computed: the algebra with sympy; the inputs in exact arithmetic; the largest of the numbers against certificates. That
+    it is an upper bound for all n is open; it was seen up to n = 29 for all f, and at n = 33, 40, 47 and 65 for some.
 Reference: kappaguard.
 """
 
@@ -101,7 +103,9 @@ def _algebra(wide: Term, edge: Term, middle: Term, honest: Term) -> None:
     m, n = k + f, k + 2 * f
     t = ((m - 2) * x**2 - 2 * (f - 1) * x) / m
     score = k * (x**2 + t) + (f - 1) * (1 - x) ** 2
-    demand(equal(2 * k * t + x**2 + t + (f - 1) * (1 + t), score), "the corners' scores are that of the Byzantine vector")
+    demand(
+        equal(2 * k * t + x**2 + t + (f - 1) * (1 + t), score), "the corners' scores are that of the Byzantine vector"
+    )
     demand(equal(k * (1 + t) - score, (1 - x) * (k * (1 + x) - (f - 1) * (1 - x))), "the score of C")
     apart = (k - 1) * m - (k + 1) * more
     demand(nonnegative(apart.subs({f: one + 1})), "the corners are near to each other")
@@ -117,7 +121,7 @@ def _algebra(wide: Term, edge: Term, middle: Term, honest: Term) -> None:
     m, n = k + f, k + 2 * f
     t = ((m - 2) * x**2 - 2 * f * x) / m
     score = (k - 1) * (x**2 + t) + f * (1 - x) ** 2
-    demand(equal(2 * (k - 1) * t + x**2 + t + f * (1 + t), score), "the corners' scores are that of the honest vector")
+    demand(equal(2 * (k - 1) * t + x**2 + t + f * (1 + t), score), "a corner's score is that of the honest vector")
     low = (k - 1) * (1 + t) + (1 - x) ** 2 - score
     demand(equal(low, (1 - x) * ((k - 1) * (1 + x) - (f - 1) * (1 - x))), "the score of B")
     demand(nonnegative(((k - 2) * m - k * more).subs({f: one + 1})), "the corners are near to each other, once more")
@@ -163,8 +167,8 @@ def check(effort: Effort, report: Report, **terms: Term) -> Finding:
 
 CLAIM = Claim(
     "closed-form-krum-wide",
-    "kappa*(Krum) for n >= 3f is the largest of {wide}, {edge}, {middle} and {honest}, of those that there are; a lower "
-    "bound for all n, with equality where certified",
+    "kappa*(Krum) for n >= 3f is at least the largest of {wide}, {edge}, {middle} and {honest}, of those that there are, "
+    "with equality where certified",
     "kappaguard",
     "proved",
     check,
