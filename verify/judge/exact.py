@@ -109,12 +109,12 @@ def exact(
     on symbols, and compared with it. By name it runs in a process of its own; what cannot be traced raises
     ``Untraceable`` with the place in the code.
 
-    ``lower`` is the exactly re-evaluated ratio of the witness. ``upper`` is what the checker accepted; for
-    a rule behind nnm of which the checker has nothing better it follows from a sharper Lemma 1 (claims
-    lemma-1-nnm-sharp and lemma-1-nnm-directions) and the certificate of the rule behind it; where there is neither,
-    it is None. ``nodes`` bounds the tree of decisions; with more, a bracket may shrink. Ctrl-C ends it with the
-    bracket so far. ``brief`` leaves out trees that take minutes. With ``actual`` the rule is built for f Byzantine vectors,
-    but so many are: kappa* over n - actual honest ones. ``timeout`` is for a rule that is code, by name: the seconds that
+    ``lower`` is the exactly re-evaluated ratio of the witness. ``upper`` is what the checker accepted; for a rule
+    behind nnm of which the checker has nothing better it follows from a sharper Lemma 1 (claims lemma-1-nnm-sharp
+    and lemma-1-nnm-directions) and the certificate of the rule behind it; where there is neither, it is None.
+    ``nodes`` bounds the tree of decisions; with more, a bracket may shrink. Ctrl-C ends it with the bracket so far.
+    ``brief`` leaves out trees that take minutes. With ``actual`` the rule is built for f Byzantine vectors, but so
+    many are: kappa* over n - actual honest ones. ``timeout`` is for a rule that is code, by name: the seconds that
     its trace may take.
     """
     start = time.perf_counter()

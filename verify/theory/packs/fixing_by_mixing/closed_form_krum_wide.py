@@ -3,10 +3,10 @@
 Problem: the smallest kappa for which Krum (n - f neighbours, itself included) is (f, kappa)-robust, for n >= 3f.
 Statement (ours): with k = n - 2f and m = n - f, kappa*(Krum) is at least each of the numbers R(x), x in
     [2(f-1)/(m-2), 1], and Q(y), y in [2f/(m-2), 1], that follow, and it is the largest of them wherever it is
-    certified. R is largest at x = f (n-1) / (2 m f - m - 2f), if that lies in the interval, where it is (f k^2 + f (5f-2)
-    k + 4 f^2 (f-1)) / (k (f k - 1)); else at an end: (n/k)^2 at x = 1, (m x + f)^2 / (f k) at the other one. Q is largest
-    at y = (m k - k + f k - 2f) / ((m-1) (k-2) + m - 1 + (k-1) (m-2)), where it is (n^2 + (f-1) n - f (2f+3)) / (n^2 -
-    (4f+1) n + 2f (2f+3)).
+    certified. R is largest at x = f (n-1) / (2 m f - m - 2f), if that lies in the interval, where it is (f k^2 + f
+    (5f-2) k + 4 f^2 (f-1)) / (k (f k - 1)); else at an end: (n/k)^2 at x = 1, (m x + f)^2 / (f k) at the other one. Q
+    is largest at y = (m k - k + f k - 2f) / ((m-1) (k-2) + m - 1 + (k-1) (m-2)), where it is (n^2 + (f-1) n - f
+    (2f+3)) / (n^2 - (4f+1) n + 2f (2f+3)).
 Proof of R(x), Krum selects a Byzantine vector. On a line f honest vectors C at -1 and k, A, at 0, these moved apart
     into a regular simplex in other dimensions, each by the squared distance t = ((m-2) x^2 - 2 (f-1) x) / m, which is
     not negative; one Byzantine vector s at x, f - 1 others, B, at 1. Ties are broken by a trifle: t is larger and x
@@ -167,8 +167,8 @@ def check(effort: Effort, report: Report, **terms: Term) -> Finding:
 
 CLAIM = Claim(
     "closed-form-krum-wide",
-    "kappa*(Krum) for n >= 3f is at least the largest of {wide}, {edge}, {middle} and {honest}, of those that there are, "
-    "with equality where certified",
+    "kappa*(Krum) for n >= 3f is at least the largest of {wide}, {edge}, {middle} and {honest}, of those that there "
+    "are, with equality where certified",
     "kappaguard",
     "proved",
     check,
