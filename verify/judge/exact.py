@@ -7,7 +7,7 @@ import json
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -22,7 +22,7 @@ from kappaguard.rules.recipe.recipe import NearVector, Pieces, Recipe
 from kappaguard.rules.recipe.rule import RecipeRule
 from kappaguard.rules.recipe.text import to_data
 from kappaguard.rules.witness import Witness
-from kappaguard.search.exact import centre, coordinates, gm, pieces
+from kappaguard.search.exact import arc, centre, coordinates, gm, least_spread, pieces
 from kappaguard.search.exact.branch import Search, TreeLimits
 from kappaguard.search.exact.certificate import certify
 from kappaguard.search.exact.known import known_inputs
@@ -31,6 +31,7 @@ from kappaguard.search.portfolio import ADVERSARIES
 from kappaguard.search.stats import Stats
 from kappaguard.verify.judge.certificate import SCHEMA
 from kappaguard.verify.judge.checker import OLD_SCHEMA, check
+from kappaguard.verify.judge.lemmas import Upper, behind_stage, by_lemma, by_proof, smaller
 from kappaguard.verify.judge.rejected import Rejected
 from kappaguard.verify.judge.replay import method_for, settle
 from kappaguard.verify.judge.result import RELATIVE_GAP, KappaResult
@@ -68,27 +69,10 @@ FIRST_NODES = 40
 """Behind mixing of more vectors a tree rarely closes; these are for its first bounds."""
 BITS = 44
 
-LEMMA = "kappa' <= 4f/(n-f) (kappa + 1), the claim lemma-1-nnm-sharp, with the certified kappa of {rule}"
-DIRECTED = (
-    "kappa' <= 4f/(n-f)^2 (n + (n+f)/2 kappa), the claim lemma-1-nnm-directions, with the certified kappa of {rule}"
-)
-
-LEAST = "the claim rotation-free: cwtm's output lies in all balls, so they meet, and the centre lies in all of them"
-
 Report = Callable[[int, int], None]
 Progress = Callable[[float, float, int], None]
 """Told the bracket so far, and how many nodes of the tree are done."""
 Input = tuple[list[list[Fraction]], list[int], str]
-
-
-@dataclass(frozen=True)
-class Upper:
-    """An upper bound with what proves it: a certificate, a sentence, or both."""
-
-    value: Fraction | None
-    certificate: str | None = None
-    proof: str | None = None
-    programs: int = 0
 
 
 def exact(
@@ -110,8 +94,8 @@ def exact(
     ``Untraceable`` with the place in the code.
 
     ``lower`` is the exactly re-evaluated ratio of the witness. ``upper`` is what the checker accepted; for a rule
-    behind nnm of which the checker has nothing better it follows from a sharper Lemma 1 (claims lemma-1-nnm-sharp
-    and lemma-1-nnm-directions) and the certificate of the rule behind it; where there is neither, it is None.
+    behind nnm of which the checker has nothing better, or behind arc, it follows from a lemma (``lemmas``) and the
+    certificate of the rule behind it; where there is neither, it is None.
     ``nodes`` bounds the tree of decisions; with more, a bracket may shrink. Ctrl-C ends it with the bracket so far.
     ``brief`` leaves out trees that take minutes. With ``actual`` the rule is built for f Byzantine vectors, but so
     many are: kappa* over n - actual honest ones. ``timeout`` is for a rule that is code, by name: the seconds that
@@ -137,16 +121,20 @@ def exact(
             seen.judge(given)
     if seen.best.lower == math.inf:
         return seen.result(Upper(None), start)
-    behind = _behind_nnm(built, n, f)
-    upper = Upper(None) if behind is None else _by_lemma(behind, n, f, nodes)
+    upper = Upper(None)
+    if (staged := behind_stage(built, n, f)) is not None:
+        behind = exact(staged[1], n, f, nodes=nodes)
+        upper = by_lemma(staged[0], behind, n, f)
+        if staged[0] == "arc" and behind.witness is not None:
+            seen.judge((arc.lifted(behind.witness.x), list(behind.witness.subset), f"extremal for {behind.rule}"))
     if recipe is None:
-        upper = _smaller(upper, _without_recipe(seen, label))
+        upper = smaller(upper, _without_recipe(seen, label))
     elif isinstance(recipe.choice, NearVector):
-        upper = _smaller(upper, _by_centre(seen, recipe, label))
+        upper = smaller(upper, _by_centre(seen, recipe, label))
     elif recipe.coordinatewise:
-        upper = _smaller(_by_coordinates(seen, recipe, label), upper)
+        upper = smaller(_by_coordinates(seen, recipe, label), upper)
     else:
-        upper = _smaller(upper, _by_tree(seen, recipe, label, progress, nodes, brief, upper.value))
+        upper = smaller(upper, _by_tree(seen, recipe, label, progress, nodes, brief, upper.value))
     seen.search(upper.value)
     return seen.result(upper, start)
 
@@ -175,15 +163,6 @@ def _built_for_others(
 def _is_code(rule: Any) -> bool:
     """Whether a rule is code that has to be traced."""
     return is_code(rule) or not isinstance(rule, str | Rule | Recipe)
-
-
-def _behind_nnm(built: Rule, n: int, f: int) -> Rule | None:
-    """The rule behind one layer of nnm; None if there is no such layer."""
-    if isinstance(built, Pipeline):
-        return built.rule if [step.label for step in built.steps] == ["nnm"] else None
-    if isinstance(built, RecipeRule) and built.given.mixing == (n - f,):
-        return RecipeRule(replace(built.given, mixing=()))
-    return None
 
 
 def _require_minority(n: int, f: int) -> None:
@@ -295,11 +274,11 @@ def _without_recipe(seen: _Seen, label: str) -> Upper:
         data = {"schema": OLD_SCHEMA, "rule": label, "n": n, "f": f, "criterion": "trace"}
         text = json.dumps(data | {"upper": str(gm.kappa(n, f)), "cells": []})
         return Upper(check(text).upper, text)
-    if f == 0 and label == "average":
-        return Upper(Fraction(0), None, "the output is the mean")
-    if label == "chebyshev":
-        return Upper(Fraction(f, n - 2 * f), None, LEAST)
-    return Upper(None)
+    if label == "arc+cwtm":
+        seen.judge((arc.worst_input(n, f), list(range(n - f)), "extremal for arc+cwtm"))
+    if label == "smea":
+        seen.judge((least_spread.worst_input(n, f), list(range(n - f)), "extremal for smea"))
+    return by_proof(label, n, f)
 
 
 def _by_pieces(seen: _Seen, recipe: Recipe, label: str) -> Upper:
@@ -455,20 +434,3 @@ def simple_fractions(value: float, lower: float) -> list[Fraction]:
         if abs(float(near) - value) <= RELATIVE_GAP / 2 * value and near not in found:
             found.append(near)
     return found[:2]
-
-
-def _by_lemma(rule: Rule, n: int, f: int, nodes: int | None) -> Upper:
-    behind = exact(rule, n, f, nodes=nodes)
-    if not isinstance(behind.upper, Fraction):
-        return Upper(None)
-    value = Fraction(4 * f, n - f) * (behind.upper + 1)
-    directed = Fraction(4 * f, (n - f) ** 2) * (n + Fraction(n + f, 2) * behind.upper)
-    lemma = LEMMA if value <= directed else DIRECTED
-    return Upper(min(value, directed), behind.certificate, lemma.format(rule=behind.rule), behind.stats.programs)
-
-
-def _smaller(first: Upper, second: Upper) -> Upper:
-    """The bound that says more."""
-    if first.value is None or (second.value is not None and second.value < first.value):
-        return second
-    return first

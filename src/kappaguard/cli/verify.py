@@ -38,7 +38,10 @@ def verify(
         typer.Option("--estimate", metavar="FILE", help="What `kappaguard estimate --json` printed; several times."),
     ] = None,
     paper: Annotated[
-        str | None, typer.Option("--paper", metavar="NAME", help="Only the claims of this pack: fixing-by-mixing.")
+        str | None,
+        typer.Option(
+            "--paper", metavar="NAME", help="Only the claims about this paper: fixing-by-mixing, adaptive-clipping, ..."
+        ),
     ] = None,
     only: Annotated[
         list[str] | None,

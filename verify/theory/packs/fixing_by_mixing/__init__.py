@@ -42,7 +42,6 @@ ROBUSTNESS: tuple[str, ...] = (
     "closed_form_multikrum_narrow",
     "nnm_median_line",
     "nnm_directions",
-    "unknown_f",
     "rotation",
 )
 """The definition, the coefficients, the lower bounds, the other definitions, NNM and Bucketing."""
@@ -89,7 +88,6 @@ RESTS_ON: dict[str, tuple[str, ...]] = {
     "closed-form-cwtm": ("coordinate-wise", "universal-lower-bound"),
     "closed-form-cwmed": ("coordinate-wise",),
     "closed-form-meamed": ("coordinate-wise", "closed-form-cwmed"),
-    "cwtm-unknown-f": ("coordinate-wise",),
     "rotation-free": ("closed-form-cwtm", "universal-lower-bound"),
     "exact-price": ("equation-7", "closed-form-cwtm", "proposition-1-improved"),
     "corollary-1": ("theorem-1-corrected", "lemma-1-nnm"),
