@@ -57,7 +57,7 @@ class Setting:
         return self.a2 * self.a_kappa * sigma / math.sqrt(self.steps) + a5 / self.steps + last
 
     def bound(self, floor: float, rest: float) -> float:
-        """floor kappa G^2 + rest times the vanishing terms: 36 and 1 in Theorem 2, 9/2 and 1/2 in ours."""
+        """floor kappa G^2 + rest times the vanishing terms: 36 and 1 in Theorem 2, 6/5 and 17/36 in ours."""
         return floor * self.kappa * self.deviation + rest * self.vanishing
 
 
