@@ -27,6 +27,7 @@ ROBUSTNESS: tuple[str, ...] = (
     "nnm",
     "nnm_sharp",
     "bucketing_variance",
+    "bucketing_expectation",
     "bucketing_fraction",
     "bucketing_size",
     "bucketing_equality",
