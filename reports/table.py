@@ -55,7 +55,7 @@ def places(effort: str) -> list[Place]:
 
 def compute(place: Place) -> dict[str, Any]:
     """The entry of results.json, with the texts of witness and certificate."""
-    result = exact(place.rule, place.n, place.f)
+    result = exact(place.rule, place.n, place.f, brief=True)
     claim = parse(place.rule, f=place.f).claim
     paper = None if claim is None else _value(claim.expression, place)
     lost = None if paper is None or not result.upper else float(paper / result.upper)

@@ -39,7 +39,9 @@ from kappaguard.verify.judge.search import search
 from kappaguard.verify.judge.subject import subject_of
 
 EVALUATIONS = 24_000
-"""Times vectors, of the search for a lower bound where the upper one is not attained."""
+"""Times vectors, of a brief search for a lower bound where the upper one is not attained."""
+LONG = 40_000
+"""The same where some seconds are spent on it, not times vectors."""
 WIDE = 60_000
 """The same for recipes: of vectors near a centre, and those that nothing else bounds."""
 MOST_VECTORS = 32
@@ -97,7 +99,7 @@ def exact(
     behind nnm of which the checker has nothing better, or behind arc, it follows from a lemma (``lemmas``) and the
     certificate of the rule behind it; where there is neither, it is None.
     ``nodes`` bounds the tree of decisions; with more, a bracket may shrink. Ctrl-C ends it with the bracket so far.
-    ``brief`` leaves out trees that take minutes. With ``actual`` the rule is built for f Byzantine vectors, but so
+    ``brief`` leaves out trees that take minutes, and searches that take seconds. With ``actual`` the rule is built for f Byzantine vectors, but so
     many are: kappa* over n - actual honest ones. ``timeout`` is for a rule that is code, by name: the seconds that
     its trace may take.
     """
@@ -135,7 +137,7 @@ def exact(
         upper = smaller(_by_coordinates(seen, recipe, label), upper)
     else:
         upper = smaller(upper, _by_tree(seen, recipe, label, progress, nodes, brief, upper.value))
-    seen.search(upper.value)
+    seen.search(upper.value, brief)
     return seen.result(upper, start)
 
 
@@ -225,16 +227,18 @@ class _Seen:
             # ties go to the lower index, which may be a Byzantine one
             self.judge((rows[m:] + rows[:m], list(range(self.f, self.n)), "exact program"))
 
-    def search(self, upper: Fraction | None) -> None:
-        """What a short search finds, if there is a gap to close. Its budget is in evaluations: always the same."""
+    def search(self, upper: Fraction | None, brief: bool) -> None:
+        """What a search finds, if there is a gap to close. Its budget is in evaluations: always the same."""
         lower = self.best.lower
         closed = lower == math.inf or (upper is not None and lower >= upper * (1 - Fraction(RELATIVE_GAP)))
         if closed or not self.f or self.n > MOST_VECTORS or (upper is not None and self._is_given()):
             return
         given = self.rule if isinstance(self.rule, RecipeRule) else self.rule.label
-        # near a centre the worst inputs have several dimensions, and walls that only evaluations show
-        wide = isinstance(self.rule, RecipeRule)
-        evaluations, adversaries = (WIDE // self.n, ADVERSARIES) if wide else (EVALUATIONS // self.n, QUICK)
+        if isinstance(self.rule, RecipeRule):
+            # near a centre the worst inputs have several dimensions, and walls that only evaluations show
+            evaluations, adversaries = WIDE // self.n, ADVERSARIES
+        else:
+            evaluations, adversaries = (EVALUATIONS // self.n, QUICK) if brief else (LONG, ADVERSARIES)
         found = search(given, self.n, self.f, evaluations=evaluations, adversaries=adversaries)
         self.evaluations += found.stats.evaluations
         if found.witness is not None and found.witness.lower > lower:
