@@ -99,9 +99,9 @@ def exact(
     behind nnm of which the checker has nothing better, or behind arc, it follows from a lemma (``lemmas``) and the
     certificate of the rule behind it; where there is neither, it is None.
     ``nodes`` bounds the tree of decisions; with more, a bracket may shrink. Ctrl-C ends it with the bracket so far.
-    ``brief`` leaves out trees that take minutes, and searches that take seconds. With ``actual`` the rule is built for f Byzantine vectors, but so
-    many are: kappa* over n - actual honest ones. ``timeout`` is for a rule that is code, by name: the seconds that
-    its trace may take.
+    ``brief`` leaves out trees that take minutes, and searches that take seconds. With ``actual`` the rule is built for
+    f Byzantine vectors, but so many are: kappa* over n - actual honest ones. ``timeout`` is for a rule that is code,
+    by name: the seconds that its trace may take.
     """
     start = time.perf_counter()
     if actual is not None:
