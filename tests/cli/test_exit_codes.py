@@ -136,6 +136,25 @@ def test_a_run_from_a_stranger(project, capsys, changes, said):
     assert not (project / "pwned").exists()
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with a name here")
+@pytest.mark.parametrize("name", ["witness.json", "it.certificate.json"])
+def test_a_pipe_is_not_waited_for(project, capsys, name):
+    os.mkfifo(project / name)
+    assert told(capsys, "replay", name) == (2, "", f"kappaguard: {name} is not a file\n")
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there is no alarm here")
+def test_a_witness_of_more_than_anybody_can_go_through(project, capsys):
+    """SMEA on 26 vectors of which 8 are Byzantine: 1,562,275 subsets, each an eigenvalue of a matrix of fractions."""
+    x = [[f"{(7 * i + 3 * k) % 11}/7" for k in range(2)] for i in range(26)]
+    given = {"schema": "kappaguard-witness/1", "rule": "smea", "n": 26, "f": 8, "criterion": "trace", "x": x}
+    given |= {"subset": list(range(18)), "lower": "1", "upper": "1", "found_by": "", "note": ""}
+    (project / "witness.json").write_text(json.dumps(given))
+    status, output, complaint = told(capsys, "replay", "witness.json", "--timeout", "2")
+    assert (status, output) == (2, "")
+    assert complaint == "kappaguard: the replay did not end within 2 s; --timeout raises this limit\n"
+
+
 @pytest.mark.solver
 def test_a_certificate_with_a_huge_bound(project, capsys):
     assert told(capsys, "exact", "krum", "-n", "5", "-f", "1", "--out", "proofs")[0] == 0

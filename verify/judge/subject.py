@@ -171,8 +171,12 @@ class Subject:
             self.name, self.n, self.f, "trace", tuple(subset), fractions(x), Fraction(0), math.inf, found_by, note
         )
 
-    def judge(self, witness: Witness) -> Judgement:
-        """What the input and the set of a witness prove, whatever is recorded in it; nothing without who is trusted."""
+    def judge(self, witness: Witness, returned: Floats | None = None) -> Judgement:
+        """What the input and the set of a witness prove, whatever is recorded in it; nothing without who is trusted.
+
+        ``returned`` is what a rule on floats has made of the input already: one that draws may return something else
+        if it is called again.
+        """
         if self.trusted is not None and self.trusted not in witness.subset:
             return Judgement(Fraction(0), dataclasses.replace(witness, lower=Fraction(0), upper=math.inf))
         if not self.in_floats:
@@ -184,7 +188,7 @@ class Subject:
         except OverflowError:
             raise InputError("an entry of x is too large for a float, and this rule runs on floats only") from None
         try:
-            returned = self(x)
+            returned = self(x) if returned is None else returned
         except Failed as failed:
             if not self.comfortable(x):
                 # infinity from numbers too large for its floats says nothing about a rule of real numbers

@@ -126,4 +126,4 @@ def _judged(found: HealthFinding, subject: Subject) -> Judgement | None:
     seen = found.example
     if seen is None or seen.subset is None or len(seen.x) != subject.n or not seen.finite:
         return None
-    return subject.judge(subject.witness(seen.array, seen.subset, f"health check {found.check}"))
+    return subject.judge(subject.witness(seen.array, seen.subset, f"health check {found.check}"), found.output)
