@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kappaguard.rules.base.arrays import Array
-from kappaguard.rules.base.checks import require_count
+from kappaguard.rules.base.checks import require_setting
 from kappaguard.rules.base.errors import InputError, RuleFault
 from kappaguard.rules.base.rule import Rule, Traits
 from kappaguard.rules.foreign.adapted import Adapted, Guarded
@@ -31,7 +31,7 @@ from kappaguard.rules.foreign.seeding import seeded
 from kappaguard.rules.foreign.single_object import reseeded, with_single_object
 from kappaguard.rules.foreign.styles import PLAIN
 from kappaguard.rules.names import rule as rule_named
-from kappaguard.rules.witness import MOST_VECTORS, Witness, fractions
+from kappaguard.rules.witness import Witness, fractions
 from kappaguard.verify.judge.judgement import Failed, Floats, Judgement
 from kappaguard.verify.judge.median import Ball
 from kappaguard.verify.judge.precision import RANGES, SLOW, Precision, measure
@@ -213,20 +213,10 @@ def subject_of(
     rotates: bool = False,
 ) -> Subject:
     """The rule that ``spec`` names or is, ready to be examined; InputError if it does not run at (n, f) at all."""
-    require_count(n, 1, "n")
-    require_count(f, 0, "f")
-    require_few(n)
-    if 2 * f >= n:
-        raise InputError(f"no rule is robust unless f < n/2, got n = {n} and f = {f}")
+    require_setting(n, f)
     if tolerance is not None and not 0 <= tolerance < 1:
         raise InputError(f"the tolerance must be at least 0 and less than 1, got {float(tolerance):g}")
     built = rule_named(spec, f=f)
     if isinstance(built, Guarded) and not isinstance(built, Adapted):
         raise InputError(f"{built.name} is a pre-aggregation: a rule must follow")
     return Subject(spec, built, n, f, measure(built, n, f), tolerance, rotates)
-
-
-def require_few(n: int) -> None:
-    """A witness can hold so many vectors and no more."""
-    if n > MOST_VECTORS:
-        raise InputError(f"n may be {MOST_VECTORS} at most, got {n}")

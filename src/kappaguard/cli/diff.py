@@ -26,14 +26,10 @@ def diff(
     """Are two rules the same function? Exit code 0 if no input tells them apart, 1 if one does. A RULE that is not ours
     is code, and is run.
     """
-    from kappaguard.rules.base.checks import require_count
-    from kappaguard.rules.base.errors import InputError
+    from kappaguard.rules.base.checks import require_setting
     from kappaguard.verify.guard.diff import diff as compare
 
-    require_count(n, 2, "diff: n")
-    require_count(f, 0, "diff: f")
-    if 2 * f >= n:
-        raise InputError(f"diff needs f < n/2, got n = {n} and f = {f}")
+    require_setting(n, f, 2)
     with redirect_stdout(sys.stderr):
         found = compare(left, right, n, f)
     typer.echo(_json(found, left, right, n, f) if as_json else _text(found, left, right))

@@ -43,10 +43,10 @@ def exact(
     """The worst case of a rule: a lower bound with a witness, an upper bound with a certificate."""
     from kappaguard.cli.options import whole_numbers
     from kappaguard.cli.progress import bracketing
+    from kappaguard.rules.base.checks import require_few
     from kappaguard.rules.base.errors import InputError
     from kappaguard.verify.judge.exact import exact as judge
     from kappaguard.verify.judge.exact_weighted import exact_weighted
-    from kappaguard.verify.judge.subject import require_few
 
     if f is None or (n is None) == (weights is None):
         raise InputError("a RULE needs -n and -f, or --weights and -f: kappaguard exact cwtm --weights 5,3,1,1 -f 3")
