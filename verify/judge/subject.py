@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from kappaguard.rules.base.arrays import Array
 from kappaguard.rules.base.checks import require_setting
 from kappaguard.rules.base.errors import InputError, RuleFault
-from kappaguard.rules.base.rule import Rule, Traits
+from kappaguard.rules.base.rule import Rule, Traits, trusted_by
 from kappaguard.rules.foreign.adapted import Adapted, Guarded
 from kappaguard.rules.foreign.callables import PlainCall
 from kappaguard.rules.foreign.convert import as_numpy, in_form
@@ -103,7 +103,7 @@ class Subject:
     @property
     def trusted(self) -> int | None:
         """A worker that the adversary cannot be: only sets S with it count."""
-        return self.rule.trusted if isinstance(self.rule, Rule) else None
+        return trusted_by(self.rule)
 
     @property
     def in_floats(self) -> bool:

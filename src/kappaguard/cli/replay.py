@@ -48,12 +48,10 @@ def replay(
     kind = _kind(witness)
     if kind == "certificate":
         return _check(witness, as_json)
-    with _limited(timeout):
-        if kind == "run":
-            return _run(witness, as_json)
-        if kind == "instance":
-            return _instance(witness, as_json)
-        result = _judged(load(witness), timeout, run_code)
+    if kind in ("run", "instance"):
+        with _limited(timeout):
+            return (_run if kind == "run" else _instance)(witness, as_json)
+    result = _judged(load(witness), timeout, run_code)
     typer.echo(_json(result, witness) if as_json else _text(result))
     return 0 if result.reproduces else DIFFERS
 
@@ -80,7 +78,8 @@ def _judged(witness: Witness, timeout: float, run_code: bool) -> Replay:
     if not is_code(witness.rule):
         from kappaguard.verify.judge.replay import replay
 
-        return replay(witness)
+        with _limited(timeout):
+            return replay(witness)
     from kappaguard.rules.base.errors import InputError
     from kappaguard.rules.base.text import printable
     from kappaguard.rules.grammar import parse, split_pipeline
