@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kappaguard import __version__
+from kappaguard.cli.options import AsJson, Byzantine, RuleName, Vectors
 
 if TYPE_CHECKING:
     from kappaguard.verify.guard.diff import Comparison
@@ -17,11 +18,11 @@ DIFFERENT = 1
 
 
 def diff(
-    left: Annotated[str, typer.Argument(metavar="RULE", help="A name, module:attribute or file.py:attribute.")],
+    left: RuleName,
     right: Annotated[str, typer.Argument(metavar="RULE", help="The rule to compare it with.")],
-    n: Annotated[int, typer.Option("-n", help="The number of vectors.", show_default=False)],
-    f: Annotated[int, typer.Option("-f", help="The number of Byzantine ones.", show_default=False)],
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,
+    n: Vectors,
+    f: Byzantine,
+    as_json: AsJson = False,
 ) -> int:
     """Are two rules the same function? Exit code 0 if no input tells them apart, 1 if one does. A RULE that is not ours
     is code, and is run.

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kappaguard import __version__
+from kappaguard.cli.options import AsJson
 
 if TYPE_CHECKING:
     from kappaguard.rules.witness import Bound, Witness
@@ -36,7 +37,7 @@ def replay(
     timeout: Annotated[
         float, typer.Option("--timeout", metavar="SECONDS", help="How long it may take; a certificate takes its time.")
     ] = TIMEOUT,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,
+    as_json: AsJson = False,
 ) -> int:
     """Re-evaluate a witness (or check a certificate) in exact arithmetic: exit code 0 if it holds, 1 if not. Only rules
     of our own are run, unless --run-code says otherwise.
