@@ -63,7 +63,7 @@ class Pipeline(Rule):
 
     @property
     def front(self) -> tuple[PreAggregation, ...]:
-        """Its steps."""
+        """Its steps, first to last."""
         return self.steps
 
     @property

@@ -41,7 +41,7 @@ class AtlasPlace:
 
     @property
     def rule(self) -> str:
-        """The whole name."""
+        """The name of the rule with the step in front of it."""
         return f"{self.step}+{self.base}" if self.step else self.base
 
     @property

@@ -62,7 +62,7 @@ class Plan:
         return replace(self, **changes)
 
     def to_json(self) -> str:
-        """As text."""
+        """The plan as JSON, for the worker that carries it out."""
         return json.dumps(asdict(self))
 
     def keep(self, witness: Witness | None) -> str | None:

@@ -42,7 +42,7 @@ class ClosedForm:
 
     @property
     def latex(self) -> str:
-        """In LaTeX."""
+        """The closed form in LaTeX."""
         import sympy
 
         return str(sympy.latex(self.symbolic))
