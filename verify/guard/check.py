@@ -24,7 +24,7 @@ from kappaguard.rules.grammar import parse as parse_spec
 from kappaguard.rules.grammar import split_pipeline
 from kappaguard.rules.names import is_code, is_recipe, parse, written
 from kappaguard.rules.witness import Witness
-from kappaguard.verify.guard.claim_check import EVALUATIONS, ClaimCheck, Finder, check_claim
+from kappaguard.verify.guard.claim_check import EVALUATIONS, ClaimCheck, Finder
 from kappaguard.verify.guard.claimed import require_domain
 from kappaguard.verify.guard.store import FOLDER, keep, stored
 from kappaguard.verify.guard.suppression import suppression, without
@@ -126,6 +126,8 @@ def run_job(job: Job, finder: Finder | None = None) -> Verdict:
     if apart and finder is None:
         verdict = check_apart(claim_check, earlier, job.limits)
     else:
+        from kappaguard.verify.guard.course import check_claim
+
         verdict = check_claim(claim_check, earlier, finder=finder)
     verdict = replace(verdict, strict=job.strict, rejected=known.rejected if known is not None else ())
     verdict = without(verdict, job.suppress)

@@ -9,7 +9,7 @@ from itertools import islice
 
 import numpy as np
 
-from kappaguard.verify.guard.health.finding import Check, HealthFinding
+from kappaguard.verify.guard.finding import Check, HealthFinding
 from kappaguard.verify.guard.health.inputs import gap
 from kappaguard.verify.judge.judgement import Failed, Floats
 from kappaguard.verify.judge.precision import equal_honest

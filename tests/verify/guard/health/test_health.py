@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from kappaguard.rules.base.errors import InputError
+from kappaguard.verify.guard.finding import finding_from_data
 from kappaguard.verify.guard.health import CHECKS, examine
-from kappaguard.verify.guard.health.finding import finding_from_data
 from kappaguard.verify.judge.subject import subject_of
 
 from . import rules
@@ -138,7 +138,7 @@ def test_huge_vectors_that_drown_the_honest_ones_refute() -> None:
 
 def test_what_happens_in_few_calls_is_said_with_confidence():
     messages = [finding.message for finding in found(rules.seldom_averages).findings]
-    assert "2 different outputs in 300 calls, with every known seed fixed" in messages
+    assert "2 different outputs in 100 calls, with every known seed fixed" in messages
     assert any("not deterministic: the violation repeated in 4 of 200 calls" in message for message in messages)
 
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kappaguard.rules.base.errors import InputError
 from kappaguard.verify.judge.judgement import Floats
-from kappaguard.verify.judge.subject import Subject
+
+if TYPE_CHECKING:
+    from kappaguard.verify.judge.subject import Subject
 
 MOST_CHARACTERS = 500
 MOST_ENTRIES = 20_000
