@@ -49,7 +49,7 @@ def _value(text: str) -> float | str | None:
 
 
 def source(split: str, point: str) -> str:
-    """A source's name."""
+    """The name of a source: which split of the data, at which point of the training."""
     return f"mnist:{split}{point}"
 
 
@@ -189,7 +189,7 @@ def _stream(name: str) -> str:
 
 
 def markdown_table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> list[str]:
-    """A Markdown table."""
+    """The lines of a Markdown table with this head."""
     return ["| " + " | ".join(cells) + " |" for cells in (head, ["---"] * len(head), *lines)]
 
 

@@ -18,7 +18,7 @@ COMMAND = "kappaguard reproduce rates"
 
 
 def save(rates: dict[str, Any], folder: Path) -> Path:
-    """Write rates.json."""
+    """Write the rates into the folder, as rates.json."""
     return save_part(rates, "rates", folder / NAME)
 
 

@@ -18,7 +18,7 @@ MOST_BYTES = 64 << 20
 
 @lru_cache(maxsize=1)
 def schema() -> dict[str, Any]:
-    """The JSON schema."""
+    """The JSON schema that results.json follows."""
     text = files("kappaguard.reports").joinpath("templates/results.schema.json").read_text(encoding="utf-8")
     return dict(json.loads(text))
 
@@ -70,7 +70,7 @@ def read_json(where: Path) -> dict[str, Any]:
 
 
 def save(results: Mapping[str, Any], folder: Path) -> Path:
-    """Write results.json."""
+    """Write the results into the folder, as results.json."""
     validate(results)
     write(folder / NAME, json.dumps(results, indent=1, allow_nan=False) + "\n")
     return folder / NAME

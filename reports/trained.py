@@ -17,7 +17,7 @@ SLACK = ["T", "least aggregate leaves", "random output leaves", "its bound"]
 
 
 def save_trained(stored: Mapping[str, Any], folder: Path) -> Path:
-    """Write witnesses.json."""
+    """Write what runs on worst inputs gave into the folder, as witnesses.json."""
     return save_part(stored, "trained", folder / NAME)
 
 

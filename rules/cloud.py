@@ -69,7 +69,7 @@ class Cloud:
 
     @lazy
     def points(self) -> Array:
-        """The vectors themselves."""
+        """The vectors themselves, formed when they are first asked for."""
         return self.base if self.mixing is None else _mix(self.mixing, self.base)
 
     @lazy

@@ -22,7 +22,7 @@ class Median(Rule):
     """
 
     name: ClassVar[str] = "cwmed"
-    coefficient: ClassVar[Coefficient | None] = Coefficient("4*(1+f/(n-2*f))**2", "Fixing by Mixing, CWMed")
+    coefficient: ClassVar[Coefficient] = Coefficient("4*(1+f/(n-2*f))**2", "Fixing by Mixing, CWMed")
     _traits: ClassVar[Traits] = Traits(rotates=False)
 
     def recipe(self, n: int) -> Recipe:

@@ -25,7 +25,7 @@ class TrimmedMean(Rule):
 
     f: int
     name: ClassVar[str] = "cwtm"
-    coefficient: ClassVar[Coefficient | None] = Coefficient("6*f/(n-2*f)*(1+f/(n-2*f))", "Fixing by Mixing, CWTM")
+    coefficient: ClassVar[Coefficient] = Coefficient("6*f/(n-2*f)*(1+f/(n-2*f))", "Fixing by Mixing, CWTM")
     _traits: ClassVar[Traits] = Traits(rotates=False)
 
     def __post_init__(self) -> None:

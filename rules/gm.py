@@ -44,7 +44,7 @@ class GeometricMedian(Rule):
     steps: int | None = None
     nu: float = 0.1
     name: ClassVar[str] = "gm"
-    coefficient: ClassVar[Coefficient | None] = Coefficient("4*(1+f/(n-2*f))**2", "Fixing by Mixing, GM")
+    coefficient: ClassVar[Coefficient] = Coefficient("4*(1+f/(n-2*f))**2", "Fixing by Mixing, GM")
     _traits: ClassVar[Traits] = Traits(rational=False)
 
     def __post_init__(self) -> None:

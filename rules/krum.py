@@ -31,7 +31,7 @@ class Krum(Rule):
     f: int
     neighbours: int | str | None = None
     name: ClassVar[str] = "krum"
-    coefficient: ClassVar[Coefficient | None] = Coefficient("6*(1+f/(n-2*f))", "Fixing by Mixing, Krum")
+    coefficient: ClassVar[Coefficient] = Coefficient("6*(1+f/(n-2*f))", "Fixing by Mixing, Krum")
 
     def __post_init__(self) -> None:
         require_count(self.f, 0, "krum: f")

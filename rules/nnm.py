@@ -11,6 +11,9 @@ from kappaguard.rules.cloud import Cloud
 from kappaguard.rules.ordering import smallest
 from kappaguard.rules.weights import uniform
 
+LEMMA_1 = "8*f/(n-f)*(kappa+1)"
+"""The coefficient of F after NNM, if that of F is kappa (paper, Lemma 1)."""
+
 
 @dataclass(frozen=True)
 class NNM(PreAggregation):
@@ -44,4 +47,4 @@ class NNM(PreAggregation):
         """Lemma 1 of the paper."""
         if claim is None:
             return None
-        return Coefficient(f"8*f/(n-f)*({claim.expression}+1)", f"{claim.source}, with Lemma 1 (NNM)")
+        return Coefficient(LEMMA_1.replace("kappa", claim.expression), f"{claim.source}, with Lemma 1 (NNM)")

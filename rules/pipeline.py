@@ -62,6 +62,16 @@ class Pipeline(Rule):
         return Chain(self.steps).amplify(self.rule.claim)
 
     @property
+    def front(self) -> tuple[PreAggregation, ...]:
+        """Its steps, first to last."""
+        return self.steps
+
+    @property
+    def last(self) -> Rule:
+        """The rule behind them."""
+        return self.rule
+
+    @property
     def trusted(self) -> int | None:
         """Whoever the rule trusts."""
         return self.rule.trusted

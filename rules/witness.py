@@ -24,13 +24,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kappaguard.rules.base.checks import MOST_VECTORS
 from kappaguard.rules.base.errors import InputError
 from kappaguard.rules.base.files import write
 from kappaguard.rules.base.untrusted import MOST_DIGITS, fraction, parse, read, short
 from kappaguard.rules.ratio import CRITERIA
 
 SCHEMA = "kappaguard-witness/1"
-MOST_VECTORS = 10_000
 MOST_ENTRIES = 200_000
 MOST_BOUND_DIGITS = 2_000
 BITS_OF_A_DIGIT = 3.32

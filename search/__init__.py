@@ -1,1 +1,1 @@
-"""The finders."""
+"""The finders: adversaries, attacks, and exact programs; none of them judges what it finds."""

@@ -21,16 +21,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kappaguard.rules.base.errors import RuleFault
-from kappaguard.rules.base.rule import Rule, Traits
+from kappaguard.rules.base.rule import UNKNOWN, Rule, Traits, trusted_by
 from kappaguard.rules.ratio import criterion_named, ratio
 from kappaguard.rules.subsets import worst_subset
 from kappaguard.search.stats import Improvement
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-
-UNKNOWN = Traits(rational=False, translates=False, scales=False, rotates=False, symmetric=False)
-"""What is known of a rule of another library."""
 
 LEAST_SPREAD = 1e-6
 """Honest vectors nearer to each other than this, relative to their largest entry, leave a ratio to rounding."""
@@ -102,7 +99,7 @@ class Arena:
     def __post_init__(self) -> None:
         if isinstance(self.rule, Rule):
             self.traits = self.rule.traits
-        self.trusted = self.rule.trusted if isinstance(self.rule, Rule) else None
+        self.trusted = trusted_by(self.rule)
         self.arrangement = tuple(range(self.n))
         self.started = time.perf_counter()
         self._criterion = criterion_named(self.criterion)

@@ -79,7 +79,7 @@ class Ledger:
             yield from self._connection.execute("select key, result from cells order by key")
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file of the ledger."""
         self._connection.close()
 
 

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from kappaguard.rules.base.errors import InputError, RuleFault
 from kappaguard.rules.base.rationals import grids, on_grid, whole
-from kappaguard.rules.base.rule import Rule, Traits
+from kappaguard.rules.base.rule import Traits, traits_of
 from kappaguard.rules.names import rule as rule_named
 from kappaguard.rules.ratio import criterion_named, members, ratio
 from kappaguard.rules.witness import Bound, Witness, fractions
@@ -57,10 +57,8 @@ class ShrinkTask:
 
     @property
     def traits(self) -> Traits:
-        """What holds for the rule; nothing is known of a rule of another library."""
-        if isinstance(self.rule, Rule):
-            return self.rule.traits
-        return Traits(rational=False, translates=False, scales=False, rotates=False, symmetric=False)
+        """What is known to hold for the rule."""
+        return traits_of(self.rule)
 
     def ratios(self, inputs: Floats) -> Floats:
         """The ratios of inputs of shape (k, n, d); one on which the rule fails counts as 0."""

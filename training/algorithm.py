@@ -21,12 +21,11 @@ from kappaguard.rules.base.rule import Rule
 from kappaguard.search.attacks.base import Aggregation, Attack
 from kappaguard.search.attacks.directed import Directed
 from kappaguard.training import device, measure
-from kappaguard.training.glance import GlanceChoice
-from kappaguard.training.messages import Diverged, descend, length_of, on_server, require_range, send
+from kappaguard.training.messages import length_of, on_server, require_range
 from kappaguard.training.problem import Problem
 from kappaguard.training.randomness import reseeded
 from kappaguard.training.schedule import Schedule
-from kappaguard.training.threads import undivided
+from kappaguard.training.step import Steps
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -86,7 +85,7 @@ def drawn_iterate(settings: Settings) -> int:
 
 
 @dataclass
-class Training(GlanceChoice):
+class Training(Steps):
     """A run that is carried on step by step."""
 
     problem: Problem
@@ -109,17 +108,11 @@ class Training(GlanceChoice):
         )
         self.drawn = drawn_iterate(self.settings)
 
-    def step(self) -> dict[str, Any]:
-        """One step; what is recorded of it."""
-        with undivided(self.state.theta.device.type):
-            return self._step()
-
     def _step(self) -> dict[str, Any]:
         settings, state = self.settings, self.state
         start = time.perf_counter()
         state.step += 1
         t, theta, m = state.step, state.theta, settings.n - settings.f
-        self._squares: list[float | Tensor] = []
         losses = self._honest(t)
         honest = state.messages[:m]
         sent = time.perf_counter()
@@ -145,7 +138,7 @@ class Training(GlanceChoice):
             aggregate, loss = self._aggregate(t), float(losses[:m].mean())
         aggregated = time.perf_counter()
         record |= {"batch_loss": loss}
-        return self._descend(t, aggregate, length_of(aggregate), record, (start, sent, attacked, aggregated))
+        return self._finish(t, aggregate, length_of(aggregate), record, (start, sent, attacked, aggregated))
 
     def _seen(self, t: int, loss: Tensor) -> tuple[Tensor, float]:
         """The aggregate and the loss after one look at all messages; more looks if one of them is very far away."""
@@ -158,22 +151,22 @@ class Training(GlanceChoice):
         found = self._aggregate(t) if glance.far else device.aggregate(glance, rule)
         return found, glance.facts[1]
 
-    def _descend(
+    def _finish(
         self, t: int, aggregate: Tensor, length: float, record: dict[str, Any], times: tuple[float, float, float, float]
     ) -> dict[str, Any]:
-        """What is measured of a step, its output, and the descent."""
-        settings, theta, m = self.settings, self.state.theta, self.settings.n - self.settings.f
-        honest = self.state.messages[:m]
-        if not np.isfinite(length):
-            raise Diverged(t)
-        record |= {"rate": settings.schedule(t)}
-        if measure.due(settings.measure, settings.measure_every, t, settings.steps):
-            record |= measure.of_messages(honest, aggregate)
-            if settings.measure == "full":
-                record |= measure.of_gradients(self.problem, theta, honest, self._gradients)
-                record |= self._slope(self._gradients[:m].mean(dim=0))
-        self._output(t, length)
-        descend(t, theta, aggregate, settings.schedule(t))
+        """The end of a step, and what its parts took."""
+        theta, honest = self.state.theta, self.state.messages[: self.settings.n - self.settings.f]
+
+        def measured() -> dict[str, float]:
+            found = measure.of_messages(honest, aggregate)
+            if self.settings.measure == "full":
+                found |= measure.of_gradients(self.problem, theta, honest, self._gradients)
+                longest = float(self._gradients.norm(dim=1).max())
+                mean = self._gradients[: len(honest)].mean(dim=0)
+                found |= self._slope(measure.Point(theta.clone(), mean, longest))
+            return found
+
+        record = self._descend(t, aggregate, length, record, measured)
         self._clock(*times)
         return record
 
@@ -198,39 +191,12 @@ class Training(GlanceChoice):
         done = time.perf_counter()
         record |= {"eta": ends[1]} if isinstance(self.attack, Directed) else {}
         record |= {"batch_loss": loss}
-        return self._descend(t, answer.aggregate, ends[0], record, (*times, done, done))
-
-    def _slope(self, gradient: Tensor) -> dict[str, float]:
-        state = self.state
-        longest = float(self._gradients.norm(dim=1).max())
-        before, state.measured = state.measured, measure.Point(state.theta.clone(), gradient, longest)
-        return measure.slope(before, state.measured)
-
-    def _honest(self, t: int) -> Tensor:
-        """The workers' messages, in place; a label flipper is a worker like any other, with other labels."""
-        theta, gradients = self.state.theta, self._gradients
-        if self.settings.exact:
-            losses = self.problem.exact(theta, gradients, learn=True)
-            self._send(0, self.problem.workers, 0.0)
-            return losses
-        return self.problem.stochastic(theta, t, gradients, self._send)
-
-    def _send(self, begin: int, end: int, decay: float) -> None:
-        """Clipping and momentum of some workers."""
-        settings, state = self.settings, self.state
-        rows = state.messages[begin:end], self._gradients[begin:end]
-        self._squares.append(send(*rows, state.theta, decay, settings.momentum, settings.clip))
+        return self._finish(t, answer.aggregate, ends[0], record, (*times, done, done))
 
     def _aggregate(self, t: int) -> Tensor:
         messages, rule = on_server(self.state.messages), reseeded(self.rule, self.settings.seed, 5, t)
         result: Tensor = rule(messages).to(self.state.theta)
         return result
-
-    def _output(self, t: int, length: float) -> None:
-        state = self.state
-        wanted = length < state.least if self.settings.exact else t - 1 == self.drawn
-        if wanted:
-            state.output, state.output_step, state.least = state.theta.clone(), t - 1, length
 
     def _clock(self, start: float, sent: float, attacked: float, aggregated: float) -> None:
         parts = (sent - start, attacked - sent, aggregated - attacked, time.perf_counter() - aggregated)

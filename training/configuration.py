@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from importlib.resources import files
 from typing import Any
 
-from kappaguard.rules.base.checks import require_count, require_positive, shown
+from kappaguard.rules.base.checks import require_count, require_minority, require_positive, shown
 from kappaguard.rules.base.errors import InputError
 
 ALGORITHMS = ("shb", "gd")
@@ -150,8 +150,7 @@ def _check_numbers(given: Configuration) -> None:
         raise InputError(f"seed must be less than 2^63, got {given.seed}")
     require_count(given.measure_every, 1, "measure_every")
     require_count(given.dimension, 1, "dimension")
-    if 2 * given.f >= given.n:
-        raise InputError(f"training needs f < n/2, got n = {given.n} and f = {given.f}")
+    require_minority("training", given.n, given.f)
     for name in ("learning_rate", "alpha", "smoothness", "condition", "distance"):
         require_positive(getattr(given, name), name)
     if given.condition < 1:

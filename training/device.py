@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from kappaguard.rules.base.rule import Rule
 from kappaguard.rules.cwmed import Median
 from kappaguard.rules.cwtm import TrimmedMean
-from kappaguard.rules.pipeline import Chain, Pipeline
+from kappaguard.rules.pipeline import Chain
 from kappaguard.search.attacks import columns
 from kappaguard.search.attacks.base import Aggregation, Attack
 from kappaguard.search.attacks.directed import Directed
@@ -60,8 +60,7 @@ def fits_rule(rule: Aggregation) -> bool:
     """Whether inner products are all that is to be seen of the messages for this rule."""
     if not isinstance(rule, Rule):
         return False
-    last = rule.rule if isinstance(rule, Pipeline) else rule
-    return rule.traits.rotates or (columns.applies(rule) and isinstance(last, TrimmedMean | Median))
+    return rule.traits.rotates or (columns.applies(rule) and isinstance(rule.last, TrimmedMean | Median))
 
 
 def is_there(theta: Tensor) -> bool:
@@ -226,10 +225,10 @@ def _output(glance: Glance, rule: Rule, eta: float, f: int) -> Tensor:
         return _combined(glance, glance.reduced.outputs(rule, np.array([eta]), f)[0])
     cloud = glance.reduced.clouds(np.array([eta]), f)
     m = len(glance.rows) - 2
-    last = rule.rule if isinstance(rule, Pipeline) else rule
+    last = rule.last
     mixing = np.eye(m + f)
-    if isinstance(rule, Pipeline):
-        found = np.asarray(Chain(rule.steps).transform(cloud).mixing)
+    if rule.front:
+        found = np.asarray(Chain(rule.front).transform(cloud).mixing)
         mixing = found[0] if found.ndim == 3 else found
     along = eta * mixing[:, m:].sum(axis=1, keepdims=True)
     together = _uploaded(np.concatenate([mixing[:, :m], along], axis=1), glance.rows)

@@ -139,7 +139,7 @@ class Folder:
         return values
 
     def close(self) -> None:
-        """Close the log."""
+        """Close the log of the run; its rows are on disk."""
         if self._log is not None:
             self._log.close()
             self._log = None

@@ -6,8 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from kappaguard.rules.base.checks import require_count
-from kappaguard.rules.base.errors import InputError
+from kappaguard.rules.base.checks import require_count, require_setting
 from kappaguard.rules.grammar import split_pipeline
 from kappaguard.rules.names import PRE_AGGREGATIONS, RULES, is_code, parse
 from kappaguard.verify.process.sweep import digest
@@ -37,15 +36,12 @@ class AtlasPlace:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        require_count(self.f, 1, "f")
-        require_count(self.n, 3, "n")
+        require_setting(self.n, self.f, 3, 1)
         require_count(self.evaluations, 1, "the number of evaluations")
-        if 2 * self.f >= self.n:
-            raise InputError(f"no rule is robust unless f < n/2, got n = {self.n} and f = {self.f}")
 
     @property
     def rule(self) -> str:
-        """The whole name."""
+        """The name of the rule with the step in front of it."""
         return f"{self.step}+{self.base}" if self.step else self.base
 
     @property

@@ -10,11 +10,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeVar
 
-from kappaguard.rules.base.checks import require_count, require_seconds
-from kappaguard.rules.base.errors import InputError, OutOfTime
+from kappaguard.rules.base.checks import require_count, require_seconds, require_setting
+from kappaguard.rules.base.errors import OutOfTime
 from kappaguard.rules.witness import Witness
 from kappaguard.verify.guard.verdict import number
-from kappaguard.verify.judge.subject import Subject, require_few, subject_of
+from kappaguard.verify.judge.subject import Subject, subject_of
 
 Row = dict[str, Any]
 T = TypeVar("T")
@@ -43,14 +43,10 @@ class Plan:
     timeout: float = TIMEOUT
 
     def __post_init__(self) -> None:
-        require_count(self.n, 3, "n")
-        require_count(self.f, 1, "f")
+        require_setting(self.n, self.f, 3, 1)
         require_count(self.seed, 0, "the seed")
         require_count(self.evaluations, 1, "the number of evaluations")
         require_seconds(self.timeout, "the timeout")
-        require_few(self.n)
-        if 2 * self.f >= self.n:
-            raise InputError(f"no rule is robust unless f < n/2, got n = {self.n} and f = {self.f}")
 
     @property
     def allowed(self) -> Fraction | None:
@@ -66,7 +62,7 @@ class Plan:
         return replace(self, **changes)
 
     def to_json(self) -> str:
-        """As text."""
+        """The plan as JSON, for the worker that carries it out."""
         return json.dumps(asdict(self))
 
     def keep(self, witness: Witness | None) -> str | None:

@@ -33,7 +33,7 @@ def message(outcomes: Sequence[Verdict], errors: Sequence[str] = ()) -> tuple[st
 
 
 def badge(outcomes: Sequence[Verdict], errors: Sequence[str] = (), *, shields: bool = False) -> str:
-    """The file's content."""
+    """The badge of some verdicts, as an SVG or as JSON for shields.io."""
     words, colour = message(outcomes, errors)
     if shields:
         data = {"schemaVersion": 1, "label": LABEL, "message": words, "color": colour}

@@ -18,7 +18,7 @@ SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sar
 
 
 def sarif(outcomes: Sequence[Verdict], errors: Sequence[str] = ()) -> str:
-    """The file's content."""
+    """Verdicts and errors in the format SARIF, as text."""
     results = [result for verdict in outcomes for result in _results(verdict)]
     results += [_result("kappa/request", "error", error, ("pyproject.toml", 1), {}) for error in errors]
     rules = [

@@ -14,7 +14,7 @@ HEADINGS = ["rule", "n", "f", "claim", "kappa* >=", "kappa* <=", "verdict", "hea
 
 
 def row(verdict: Verdict) -> list[str]:
-    """One row."""
+    """The cells of a verdict in the table of all."""
     refuting = sum(finding.refutes for finding in verdict.findings)
     warning = len(verdict.findings) - refuting
     health = ", ".join(

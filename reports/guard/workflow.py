@@ -16,7 +16,7 @@ def in_workflow(environment: Mapping[str, str]) -> bool:
 
 
 def commands(outcomes: Sequence[Verdict], errors: Sequence[str] = ()) -> list[str]:
-    """One line each."""
+    """Commands that GitHub Actions shows as annotations, a line for each verdict and error."""
     lines = []
     for verdict in outcomes:
         title = f"{verdict.rule} at n={verdict.n}, f={verdict.f}"

@@ -12,6 +12,8 @@ import numpy as np
 from kappaguard.rules.base.arrays import Array, is_exact, namespace
 from kappaguard.rules.base.errors import InputError
 
+MOST_VECTORS = 10_000
+"""Of an input that is found or judged."""
 LONGEST_BITS = 128
 """A longer integer is not written out in a message."""
 
@@ -58,6 +60,21 @@ def require_minority(rule: str, n: int, f: int) -> None:
     """The rule needs f < n/2."""
     if 2 * f >= n:
         raise InputError(f"{rule} needs f < n/2, got n = {n} and f = {f}")
+
+
+def require_few(n: int) -> None:
+    """A witness can hold so many vectors and no more."""
+    if n > MOST_VECTORS:
+        raise InputError(f"n may be {MOST_VECTORS} at most, got {n}")
+
+
+def require_setting(n: int, f: int, least_n: int = 1, least_f: int = 0) -> None:
+    """n and f of a request: as many vectors as a witness can hold, and a minority of them Byzantine."""
+    require_count(n, least_n, "n")
+    require_count(f, least_f, "f")
+    require_few(n)
+    if 2 * f >= n:
+        raise InputError(f"no rule is robust unless f < n/2, got n = {n} and f = {f}")
 
 
 def require_inexact(rule: str, x: Array) -> None:

@@ -17,7 +17,14 @@ def is_file(path: Path) -> bool:
 
 
 def write(path: Path, text: str) -> None:
-    """Put the text beside the file first, then in its place; the folder is made if need be."""
+    """Put the text beside the file first, then in its place; the folder is made if need be.
+
+    What is there and no file (a device, a pipe) is written to, never replaced; a link stays one, and its file is.
+    """
+    if path.exists() and not path.is_file() and not path.is_dir():
+        path.write_text(text, encoding="utf-8", newline="\n")
+        return
+    path = Path(os.path.realpath(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")
     try:

@@ -54,6 +54,10 @@ class Traits:
         )
 
 
+UNKNOWN = Traits(rational=False, translates=False, scales=False, rotates=False, symmetric=False)
+"""What is known of a rule that is somebody else's code."""
+
+
 class Stage(ABC):
     """What rules and pre-aggregations share: a name, traits, and parameters that are the fields of a dataclass."""
 
@@ -96,6 +100,16 @@ class Rule(Stage):
         """A worker that the adversary cannot be: only sets S with it count."""
         return None
 
+    @property
+    def front(self) -> tuple[PreAggregation, ...]:
+        """The pre-aggregations in front of it, which only a pipeline has."""
+        return ()
+
+    @property
+    def last(self) -> Rule:
+        """What comes after them: the rule itself, unless it is a pipeline."""
+        return self
+
     def recipe(self, n: int) -> Recipe | None:
         """What it does with n vectors, as data; None if no recipe says that."""
         del n
@@ -118,6 +132,16 @@ class Rule(Stage):
     @abstractmethod
     def aggregate(self, cloud: Cloud) -> Array:
         """The aggregate of the points of a cloud."""
+
+
+def traits_of(rule: object) -> Traits:
+    """The traits of a rule of ours; of other code nothing is known."""
+    return rule.traits if isinstance(rule, Rule) else UNKNOWN
+
+
+def trusted_by(rule: object) -> int | None:
+    """The worker that a rule trusts, which the adversary cannot be; other code trusts nobody."""
+    return rule.trusted if isinstance(rule, Rule) else None
 
 
 class PreAggregation(Stage):

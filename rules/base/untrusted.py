@@ -15,20 +15,20 @@ MOST_DIGITS = 400
 _FRACTION = re.compile(r"(-?[0-9]+)(?:/([0-9]+))?", re.ASCII)
 
 
-def read(path: Path | str, what: str) -> str:
-    """The text of a file that should hold a ``what``."""
+def read(path: Path | str, what: str, most: int = MOST_BYTES) -> str:
+    """The text of a file that should hold a ``what``, of so many bytes at most."""
     where = Path(path)
     try:
         if where.exists() and not where.is_file():
             raise InputError(f"{where} is not a file")
         with where.open("rb") as stream:
-            content = stream.read(MOST_BYTES + 1)
+            content = stream.read(most + 1)
     except InputError:
         raise
     except (OSError, ValueError) as error:
         raise InputError(f"cannot read {where}: {getattr(error, 'strerror', None) or error}") from None
-    if len(content) > MOST_BYTES:
-        raise InputError(f"{where} is larger than the {MOST_BYTES} bytes that a {what} may have")
+    if len(content) > most:
+        raise InputError(f"{where} is larger than the {most} bytes that a {what} may have")
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError:

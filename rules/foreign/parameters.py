@@ -57,8 +57,11 @@ class Wanted:
 
 
 def one_line(error: BaseException) -> str:
-    """The type of an error and the first line of its message."""
-    message = str(error).strip().splitlines()
+    """The type of an error and the first line of its message, if it has one that can be had."""
+    try:
+        message = str(error).strip().splitlines()
+    except Exception:
+        message = []
     return f"{type(error).__name__}: {message[0]}" if message else type(error).__name__
 
 

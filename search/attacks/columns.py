@@ -22,7 +22,7 @@ from kappaguard.rules.cwmed import Median
 from kappaguard.rules.cwtm import TrimmedMean
 from kappaguard.rules.meamed import MeanAroundMedian
 from kappaguard.rules.nnm import NNM
-from kappaguard.rules.pipeline import Chain, Pipeline
+from kappaguard.rules.pipeline import Chain
 from kappaguard.search.attacks.deviation import variance
 from kappaguard.search.attacks.reduced import Reduced
 
@@ -36,10 +36,8 @@ EVEN = 0.1
 
 def applies(rule: Rule) -> bool:
     """Whether the rule is a coordinate-wise one, alone or behind NNM or Bucketing."""
-    last = rule.rule if isinstance(rule, Pipeline) else rule
-    steps = rule.steps if isinstance(rule, Pipeline) else ()
-    return isinstance(last, Median | TrimmedMean | MeanAroundMedian) and all(
-        isinstance(step, NNM | Bucketing) for step in steps
+    return isinstance(rule.last, Median | TrimmedMean | MeanAroundMedian) and all(
+        isinstance(step, NNM | Bucketing) for step in rule.front
     )
 
 
@@ -68,15 +66,13 @@ class Columns:
         values = np.empty((m + f, count, width), dtype=self.honest.dtype)
         values[:m] = self.honest[:, None, :]
         values[m:] = (etas[:, None] * self.direction).astype(self.honest.dtype)
-        last = rule
-        if isinstance(rule, Pipeline):
-            last = rule.rule
-            mixing = np.asarray(Chain(rule.steps).transform(reduced.clouds(etas, f)).mixing)
+        if rule.front:
+            mixing = np.asarray(Chain(rule.front).transform(reduced.clouds(etas, f)).mixing)
             mixing = np.broadcast_to(mixing, (count, *mixing.shape[-2:])).astype(values.dtype)
             together = mixing[:, :, :m] @ self.honest
             together += mixing[:, :, m:].sum(axis=-1, keepdims=True) * values[m][:, None, :] if f else 0
             values = np.ascontiguousarray(together.transpose(1, 0, 2))
-        output = last(values.reshape(len(values), count * width)).reshape(count, width).astype(np.float64)
+        output = rule.last(values.reshape(len(values), count * width)).reshape(count, width).astype(np.float64)
         squares: NDArray[np.float64] = output**2 @ self.weights
         return squares
 

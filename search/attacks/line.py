@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kappaguard.rules.base.arrays import Array, enter, in_double, namespace
-from kappaguard.rules.base.rule import Rule
+from kappaguard.rules.base.rule import Rule, traits_of
 from kappaguard.rules.cloud import Cloud
 from kappaguard.rules.gm import is_minimiser
 from kappaguard.search.attacks import columns
@@ -139,7 +139,7 @@ def reduced_for(rule: Aggregation, honest: Array, mean: Array, direction: Array,
 
 def needs_origin(rule: Aggregation) -> bool:
     """Whether the rule may tell vectors from the same vectors moved elsewhere."""
-    return not isinstance(rule, Rule) or not rule.traits.translates
+    return not traits_of(rule).translates
 
 
 def error_at(

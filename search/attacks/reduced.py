@@ -20,7 +20,7 @@ from kappaguard.rules.cloud import Cloud
 from kappaguard.rules.distances import SAFE_LEAST, SAFE_MOST, squared_distances
 from kappaguard.rules.gm import is_minimiser
 from kappaguard.rules.gram import distances_from_gram
-from kappaguard.rules.pipeline import Chain, Pipeline
+from kappaguard.rules.pipeline import Chain
 from kappaguard.search.attacks.base import Total, whole
 
 NEGLIGIBLE = 1e-15
@@ -75,8 +75,8 @@ class Reduced:
         cloud = self.clouds(etas, f)
         if not rule.traits.translates:
             output = rule(cloud.points - self.origin) + self.origin
-        elif isinstance(rule, Pipeline) and ends_in_median(rule):
-            output = rule.rule.aggregate(_seen_by_pairs(Chain(rule.steps).transform(cloud)))
+        elif ends_in_median(rule):
+            output = rule.last.aggregate(_seen_by_pairs(Chain(rule.front).transform(cloud)))
         else:
             output = rule.aggregate(cloud)
         return np.asarray(output, dtype=np.float64)
@@ -84,7 +84,7 @@ class Reduced:
 
 def ends_in_median(rule: Rule) -> bool:
     """Whether the rule is the geometric median, alone or at the end of a pipeline."""
-    return is_minimiser(rule.rule if isinstance(rule, Pipeline) else rule)
+    return is_minimiser(rule.last)
 
 
 def _seen_by_pairs(cloud: Cloud) -> Cloud:

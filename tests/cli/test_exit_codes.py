@@ -6,17 +6,14 @@ import json
 import os
 import re
 import signal
-import sqlite3
-import subprocess
-import sys
-import time
-from pathlib import Path
 
 import pytest
 from typer.main import get_command
 
 from kappaguard.cli import app, main
 from kappaguard.cli.progress import is_silent
+
+from .answers import told
 
 pytestmark = pytest.mark.usefixtures("without_torch")
 
@@ -75,17 +72,9 @@ RUN = {
 
 
 @pytest.fixture
-def project(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "mine.py").write_text(MINE)
-    return tmp_path
-
-
-def told(capsys, *arguments):
-    status = main([str(each) for each in arguments])
-    output, complaint = capsys.readouterr()
-    assert "Traceback" not in output
-    return status, output, complaint
+def project(project):
+    (project / "mine.py").write_text(MINE)
+    return project
 
 
 @pytest.mark.parametrize(
@@ -134,6 +123,25 @@ def test_a_run_from_a_stranger(project, capsys, changes, said):
         assert (status, output, complaint.count("\n")) == (2, "", 1)
         assert said in complaint
     assert not (project / "pwned").exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with a name here")
+@pytest.mark.parametrize("name", ["witness.json", "it.certificate.json"])
+def test_a_pipe_is_not_waited_for(project, capsys, name):
+    os.mkfifo(project / name)
+    assert told(capsys, "replay", name) == (2, "", f"kappaguard: {name} is not a file\n")
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="there is no alarm here")
+def test_a_witness_of_more_than_anybody_can_go_through(project, capsys):
+    """SMEA on 26 vectors of which 8 are Byzantine: 1,562,275 subsets, each an eigenvalue of a matrix of fractions."""
+    x = [[f"{(7 * i + 3 * k) % 11}/7" for k in range(2)] for i in range(26)]
+    given = {"schema": "kappaguard-witness/1", "rule": "smea", "n": 26, "f": 8, "criterion": "trace", "x": x}
+    given |= {"subset": list(range(18)), "lower": "1", "upper": "1", "found_by": "", "note": ""}
+    (project / "witness.json").write_text(json.dumps(given))
+    status, output, complaint = told(capsys, "replay", "witness.json", "--timeout", "2")
+    assert (status, output) == (2, "")
+    assert complaint == "kappaguard: the replay did not end within 2 s; --timeout raises this limit\n"
 
 
 @pytest.mark.solver
@@ -244,137 +252,6 @@ def test_the_same_request_has_the_same_verdict_twice(project, capsys):
         answer.pop("seconds")
         answers.append(answer)
     assert answers[0] == answers[1]
-
-
-def test_a_database_of_somebody_elses_is_left_alone(project, capsys):
-    store = project / "theirs.sqlite"
-    with sqlite3.connect(store) as connection:
-        connection.execute("create table people (name text)")
-    connection.close()
-    before = store.read_bytes()
-    sweep = ["sweep", "cwmed", "--at", "5,1", "--evaluations", "40", "--jobs", "1", "--store"]
-    status, _, complaint = told(capsys, *sweep, store)
-    assert (status, complaint.count("\n")) == (2, 1)
-    assert "somebody else's" in complaint
-    assert store.read_bytes() == before
-    assert [path.name for path in project.glob("theirs*")] == ["theirs.sqlite"]
-
-
-@pytest.mark.parametrize("damage", [b"SQLite format 3\0" + b"\x12" * 4000, b"not a database at all" * 100])
-def test_a_damaged_store_is_one_line(project, capsys, damage):
-    (project / "store.sqlite").write_bytes(damage)
-    sweep = ["sweep", "cwmed", "--at", "5,1", "--evaluations", "40", "--jobs", "1", "--store", "store.sqlite"]
-    status, output, complaint = told(capsys, *sweep)
-    assert (status, output, complaint.count("\n")) == (2, "", 1)
-
-
-def test_a_store_with_results_of_nobody_is_one_line(project, capsys):
-    sweep = ["sweep", "cwmed", "--at", "5,1", "--evaluations", "40", "--jobs", "1", "--store", "store.sqlite"]
-    assert told(capsys, *sweep)[0] == 0
-    for text in ("{", "[]", '{"rule": 3}', "[" * 10**5):
-        with sqlite3.connect("store.sqlite") as connection:
-            connection.execute("update cells set result = ?", (text,))
-        connection.close()
-        status, output, complaint = told(capsys, *sweep)
-        assert (status, output, complaint.count("\n")) == (2, "", 1)
-        assert "damaged" in complaint
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="no such limit")
-@pytest.mark.parametrize("jobs", ["1", "2"])
-def test_a_full_disk_during_a_sweep_is_one_line(project, jobs):
-    """A limit on the size of files stands in for a disk that is full."""
-    script = (
-        "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (40960, 40960)); "
-        "from kappaguard.cli import main; sys.exit(main(sys.argv[1:]))"
-    )
-    rules = ["cwmed", "cwtm", "gm", "meamed"]
-    sweep = ["sweep", *rules, "--at", "5,1", "--at", "7,2", "--seeds", "5", "--evaluations", "30", "--jobs", jobs]
-    command = [sys.executable, "-c", script, *sweep, "--store", "store.sqlite"]
-    done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
-    assert done.returncode == 2, done.stderr
-    assert done.stderr.startswith("kappaguard: cannot write to store.sqlite")
-    assert done.stderr.count("\n") == 1
-
-
-SLOW = """import os
-import subprocess
-import time
-from pathlib import Path
-
-import numpy as np
-
-
-begun = []
-
-
-def rule(x, f):
-    if not begun:
-        begun.append(subprocess.Popen(["sleep", "1000"], start_new_session=True))
-        with Path("children").open("a") as stream:
-            stream.write(f"{begun[0].pid} {os.getpid()}\\n")
-    time.sleep(0.5)
-    return np.median(x, axis=0)
-"""
-
-
-def alive(process: int) -> bool:
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
-
-
-def began(project: Path) -> None:
-    """Wait until the rule has written down whole what it started."""
-    deadline, children = time.monotonic() + 120, project / "children"
-    while not (children.exists() and children.read_text().endswith("\n")) and time.monotonic() < deadline:
-        time.sleep(0.05)
-
-
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="this system does not show its processes")
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_killing_a_sweep_leaves_no_orphans(project, number):
-    (project / "slow.py").write_text(SLOW)
-    asked = ["sweep", "slow.py:rule", "--at", "5,1", "--evaluations", "9999", "--jobs", "1"]
-    command = [sys.executable, "-m", "kappaguard", *asked]
-    with subprocess.Popen(command, cwd=project, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        began(project)
-        process.send_signal(number)
-        process.wait(20)
-    deadline = time.monotonic() + 30
-    pids = [int(each) for each in (project / "children").read_text().split()]
-    assert len(pids) == 2
-    while any(map(alive, pids)) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert not any(map(alive, pids))
-
-
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="this system does not show its processes")
-def test_an_interrupt_ends_a_dossier_with_what_it_has(project):
-    (project / "slow.py").write_text(SLOW.replace("0.5)", "0.5 if Path('out/late').exists() else 0)"))
-    asked = ["stress", "slow.py:rule", "-n", "5", "-f", "1", "--out", "out", "--jobs", "2"]
-    command = [sys.executable, "-m", "kappaguard", *asked]
-    with subprocess.Popen(command, cwd=project, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        deadline = time.monotonic() + 90
-        # the first section is told when it is finished
-        assert process.stderr is not None
-        assert process.stderr.readline().strip() == "health"
-        (project / "out" / "late").touch()
-        time.sleep(0.5)
-        start = time.monotonic()
-        process.send_signal(signal.SIGINT)
-        output, _ = process.communicate(timeout=max(1.0, deadline - time.monotonic()))
-        taken = time.monotonic() - start
-    assert process.returncode == 130
-    assert taken < 10, "2 s on an idle machine"
-    assert "interrupted" in output
-    answer = json.loads((project / "out" / "dossier.json").read_text())
-    assert list(answer["sections"]) == ["health"]
-    assert answer["interrupted"] is True
-    pids = [int(each) for each in (project / "children").read_text().split()]
-    time.sleep(0.2)
-    assert not any(map(alive, pids))
 
 
 def test_a_stored_run_of_a_foreign_rule_needs_leave(project, capsys):

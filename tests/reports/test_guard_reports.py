@@ -14,7 +14,7 @@ from kappaguard.reports.guard.place import place
 from kappaguard.reports.guard.sarif import sarif
 from kappaguard.reports.guard.table import HEADINGS, row, warnings
 from kappaguard.reports.guard.workflow import commands, in_workflow
-from kappaguard.verify.guard.health.finding import HealthFinding
+from kappaguard.verify.guard.finding import HealthFinding
 from kappaguard.verify.guard.verdict import Spent, Verdict
 
 EVIL = "a\x1b[31m\r\n::error::b,c:d%0A<b>]]>&\x00\ud800\uffff"

@@ -36,7 +36,9 @@ def test_the_constants_are_the_papers():
     right = 36 * 0.5 * 5 + a_2 * a_kappa * math.sqrt(7) / 10 + 6 * 2 * a_2**2 / 100
     right += a_2 * 288 * 2 * math.sqrt(7) / (17 * a_kappa * 1000)
     assert given.theorem_2() == pytest.approx(right)
-    assert Constants(2.0, 3.0, 5.0, 0.0, 0.5, 17, 4, 100).rate() == 1 / 48
+    assert given.bound(4.5, 0.5) == pytest.approx(4.5 * 0.5 * 5 + (right - 36 * 0.5 * 5) / 2)
+    without_noise = Constants(2.0, 3.0, 5.0, 0.0, 0.5, 17, 4, 100)
+    assert (without_noise.rate(), without_noise.momentum()) == (1 / 48, 0.0)
     assert claimed_kappa("krum", 17, 4) == pytest.approx(6 * (1 + 4 / 9))
     with pytest.raises(InputError, match="mda"):
         claimed_kappa("mda", 17, 4)

@@ -13,7 +13,7 @@ from kappaguard.rules.base.rule import Rule
 from kappaguard.rules.cloud import SMALL, Cloud, Step, mixed_distances
 from kappaguard.rules.distances import squared_distances
 from kappaguard.rules.gm import is_minimiser
-from kappaguard.rules.pipeline import Chain, Pipeline
+from kappaguard.rules.pipeline import Chain
 from kappaguard.rules.weiszfeld import median_weights
 from kappaguard.search.attacks import columns
 from kappaguard.search.attacks.base import Aggregation, Total
@@ -84,16 +84,13 @@ def attackable(rule: Rule, total: Total) -> Aggregation:
 def aggregate(rule: Rule, shard: Array, total: Total) -> Array:
     """The shard of the rule's output."""
     array, back = enter(shard)
-    cloud: Cloud = ShardedCloud(array, total)
-    last = rule
-    if isinstance(rule, Pipeline):
-        cloud, last = Chain(rule.steps).transform(cloud), rule.rule
-    if is_minimiser(last):
+    cloud = Chain(rule.front).transform(ShardedCloud(array, total))
+    if is_minimiser(rule.last):
         weights = median_weights(Cloud(embedded(cloud.distances)))
         if not isinstance(array, np.ndarray):
             weights = namespace(array).asarray(weights, device=device_of(array))
         return back(cloud.combine(weights))
-    return back(last.aggregate(cloud))
+    return back(rule.last.aggregate(cloud))
 
 
 def embedded(distances: Array) -> Array:

@@ -26,12 +26,10 @@ from kappaguard.training.checkpoint import restore, save
 from kappaguard.training.distributed import measure
 from kappaguard.training.distributed.cloud import aggregate, attackable, require_shardable
 from kappaguard.training.distributed.group import Group, slice_of
-from kappaguard.training.glance import GlanceChoice
-from kappaguard.training.measure import due, slope
-from kappaguard.training.messages import Diverged, descend, length_of, on_server, require_range, send
+from kappaguard.training.messages import length_of, on_server, require_range
 from kappaguard.training.problem import Problem
 from kappaguard.training.randomness import reseeded
-from kappaguard.training.threads import undivided
+from kappaguard.training.step import Steps
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -41,7 +39,7 @@ KEPT = 2
 
 
 @dataclass
-class DistributedTraining(GlanceChoice):
+class DistributedTraining(Steps):
     """One process of a run; the messages of its state are those of its own workers."""
 
     problem: Problem
@@ -76,18 +74,12 @@ class DistributedTraining(GlanceChoice):
         state = State(0, theta, messages)
         return cls(problem, whole, attack, settings, group, drawn_iterate(settings), state)
 
-    def step(self) -> dict[str, Any]:
-        """One step; what is recorded of it, the same in every process."""
-        with undivided(self.state.theta.device.type):
-            return self._step()
-
     def _step(self) -> dict[str, Any]:
         import torch
 
         settings, state, group, d = self.settings, self.state, self.group, self.problem.dimension
         state.step += 1
         t, theta, m = state.step, state.theta, settings.n - settings.f
-        self._squares: list[float | Tensor] = []
         losses = self._honest(t)
         if self._one_glance_for_all:
             return self._after_one_glance(t, losses)
@@ -124,7 +116,7 @@ class DistributedTraining(GlanceChoice):
         whole = group.gather(mine, d)
         length = length_of(whole)
         record |= {"batch_loss": loss}
-        return self._descend(t, shard[:m], mine, whole, length, record)
+        return self._finish(t, shard[:m], mine, whole, length, record)
 
     @cached_property
     def _own(self) -> int:
@@ -152,39 +144,22 @@ class DistributedTraining(GlanceChoice):
         whole = group.gather(answer.aggregate, d)
         length, eta = torch.stack([whole.norm(dtype=torch.float64), answer.eta]).cpu().tolist()
         record = {"step": t} | ({"eta": eta} if isinstance(self.attack, Directed) else {}) | {"batch_loss": loss}
-        return self._descend(t, shard[:m], answer.aggregate, whole, length, record)
+        return self._finish(t, shard[:m], answer.aggregate, whole, length, record)
 
-    def _descend(
+    def _finish(
         self, t: int, honest: Tensor, mine: Tensor, whole: Tensor, length: float, record: dict[str, Any]
     ) -> dict[str, Any]:
-        """What is measured of a step, its output, and the descent."""
-        settings, state, group, theta = self.settings, self.state, self.group, self.state.theta
-        if not np.isfinite(length):
-            raise Diverged(t)
-        record |= {"rate": settings.schedule(t)}
-        if due(settings.measure, settings.measure_every, t, settings.steps):
-            record |= measure.of_messages(honest, mine, length, group)
-            if settings.measure == "full":
-                record |= self._measured()
-        if length < state.least if settings.exact else t - 1 == self.drawn:
-            state.output, state.output_step, state.least = theta.clone(), t - 1, length
-        descend(t, theta, whole, settings.schedule(t))
-        return record
+        """The end of a step, of which this process has a shard of the messages and of the aggregate."""
 
-    def _honest(self, t: int) -> Tensor:
-        """The messages of this process's workers, in place."""
-        theta = self.state.theta
-        if not self.settings.exact:
-            return self.problem.stochastic(theta, t, self._gradients, self._send)
-        losses = self.problem.exact(theta, self._gradients, learn=True)
-        self._send(0, len(self._gradients), 0.0)
-        return losses
+        def measured() -> dict[str, float]:
+            found, state = measure.of_messages(honest, mine, length, self.group), self.state
+            if self.settings.measure == "full":
+                given = (self.problem, state.theta, state.messages, self._gradients, self.group)
+                full, point = measure.of_gradients(*given)
+                found |= full | self._slope(point)
+            return found
 
-    def _measured(self) -> dict[str, float]:
-        state = self.state
-        found, point = measure.of_gradients(self.problem, state.theta, state.messages, self._gradients, self.group)
-        before, state.measured = state.measured, point
-        return found | slope(before, point)
+        return self._descend(t, whole, length, record, measured)
 
     def _first_memory(self, attack: Mimic, honest: Tensor) -> Memory:
         """What mimic starts from, cut out of the whole vector: the same as in a single process."""
@@ -193,11 +168,6 @@ class DistributedTraining(GlanceChoice):
         drawn = np.random.default_rng(attack.seed).standard_normal(self.problem.dimension)
         own = torch.as_tensor(drawn / np.linalg.norm(drawn))[slice_of(self.group.part(self.problem.dimension))]
         return Memory(honest.mean(dim=0), own.to(honest), torch.zeros_like(honest[:, 0]), 0)
-
-    def _send(self, begin: int, end: int, decay: float) -> None:
-        settings, state = self.settings, self.state
-        rows = state.messages[begin:end], self._gradients[begin:end]
-        self._squares.append(send(*rows, state.theta, decay, settings.momentum, settings.clip))
 
     def save(self, folder: Path) -> None:
         """This process's part of a checkpoint; the newest two are kept."""

@@ -43,7 +43,7 @@ def _mnist(channels: int, classes: int) -> tuple[Layer, ...]:
 
 
 def _cifar(classes: int) -> tuple[Layer, ...]:
-    """C(64)-R-B-C(64)-R-B-M-D-C(128)-R-B-C(128)-R-B-M-D-L(128)-R-D-L(10)-S."""
+    """The network for CIFAR-10: C(64)-R-B-C(64)-R-B-M-D-C(128)-R-B-C(128)-R-B-M-D-L(128)-R-D-L(10)-S."""
 
     def block(channels: int) -> tuple[Layer, ...]:
         once = (Convolution(channels), Rectifier(), BatchNorm())

@@ -65,7 +65,7 @@ class File(Source):
 
     @property
     def label(self) -> str:
-        """The file's name."""
+        """The name of the file, as it was given."""
         return self.path
 
     @property

@@ -126,7 +126,7 @@ class Effect:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Effect:
-        """What ``to_json`` wrote."""
+        """The effect that ``to_json`` wrote."""
         variance, bias, total, amplification = (Estimator.from_json(data[name]) for name in KEPT)
         n, f = data["sizes"]
         return cls(

@@ -168,7 +168,7 @@ class Part:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Part:
-        """What ``to_json`` wrote."""
+        """The part of an estimate that ``to_json`` wrote."""
         return cls(
             {(attack, rule): Estimator.from_json(each) for attack, rule, each in data["ratios"]},
             {(attack, rule): Effect.from_json(each) for attack, rule, each in data["effects"]},

@@ -14,7 +14,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from kappaguard.rules.base.checks import require_count
+from kappaguard.rules.base.checks import require_count, require_setting
 from kappaguard.rules.base.errors import InputError
 from kappaguard.rules.base.rule import Rule
 from kappaguard.rules.foreign.adapted import Guarded
@@ -24,12 +24,11 @@ from kappaguard.rules.grammar import parse as parse_spec
 from kappaguard.rules.grammar import split_pipeline
 from kappaguard.rules.names import is_code, is_recipe, parse, written
 from kappaguard.rules.witness import Witness
-from kappaguard.verify.guard.claim_check import EVALUATIONS, ClaimCheck, Finder, check_claim
+from kappaguard.verify.guard.claim_check import EVALUATIONS, ClaimCheck, Finder
 from kappaguard.verify.guard.claimed import require_domain
 from kappaguard.verify.guard.store import FOLDER, keep, stored
 from kappaguard.verify.guard.suppression import suppression, without
 from kappaguard.verify.guard.verdict import Verdict
-from kappaguard.verify.judge.subject import require_few
 from kappaguard.verify.process.job import end_all
 from kappaguard.verify.process.run import Limits, check_apart, replay_apart
 
@@ -127,6 +126,8 @@ def run_job(job: Job, finder: Finder | None = None) -> Verdict:
     if apart and finder is None:
         verdict = check_apart(claim_check, earlier, job.limits)
     else:
+        from kappaguard.verify.guard.course import check_claim
+
         verdict = check_claim(claim_check, earlier, finder=finder)
     verdict = replace(verdict, strict=job.strict, rejected=known.rejected if known is not None else ())
     verdict = without(verdict, job.suppress)
@@ -201,12 +202,8 @@ def name_of(claim_check: ClaimCheck) -> str:
 
 def validate(claim_check: ClaimCheck) -> None:
     """InputError if a number of the check makes no sense."""
-    require_count(claim_check.n, 1, "n")
-    require_count(claim_check.f, 0, "f")
+    require_setting(claim_check.n, claim_check.f)
     require_count(claim_check.seed, 0, "the seed")
-    require_few(claim_check.n)
-    if 2 * claim_check.f >= claim_check.n:
-        raise InputError(f"no rule is robust unless f < n/2, got n = {claim_check.n} and f = {claim_check.f}")
     for stage in (
         split_pipeline(claim_check.rule) if isinstance(claim_check.rule, str) and is_code(claim_check.rule) else ()
     ):

@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import Any
 
 from kappaguard.rules.base.errors import InputError
-from kappaguard.verify.guard.health import CHECKS
 from kappaguard.verify.guard.verdict import Verdict
 
 OTHERS = ("precision", "faults", "conduct", "backends")
@@ -23,6 +22,10 @@ def suppression(given: Any) -> tuple[tuple[str, str], ...]:
     """Pairs of check and reason, from ``{check = reason}``; InputError if there is no such check, or no reason."""
     if not isinstance(given, Mapping):
         raise InputError('suppress is a table of checks with reasons, as in suppress = { rotation = "by coordinates" }')
+    if not given:
+        return ()
+    from kappaguard.verify.guard.health import CHECKS
+
     names = [*(check.name for check in CHECKS), *OTHERS]
     for name, reason in given.items():
         if name not in names:

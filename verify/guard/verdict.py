@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 from kappaguard.rules.base.errors import InputError
 from kappaguard.rules.base.untrusted import fraction
 from kappaguard.rules.witness import Bound, Witness, from_json
-from kappaguard.verify.guard.health.finding import HealthFinding, finding_from_data
+from kappaguard.verify.guard.finding import HealthFinding, finding_from_data
 
 Word = Literal["proved", "refuted", "open", "unfinished"]
 MOST_DIGITS = 20_000

@@ -112,9 +112,7 @@ def method_for(rule: Callable[[Any], Any]) -> Method:
         return "float"
     if rule.traits.rational:
         return "exact"
-    steps = rule.steps if isinstance(rule, Pipeline) else ()
-    last = rule.rule if isinstance(rule, Pipeline) else rule
-    return "enclosed" if is_minimiser(last) and Chain(steps).traits.rational else "float"
+    return "enclosed" if is_minimiser(rule.last) and Chain(rule.front).traits.rational else "float"
 
 
 def evaluate(rule: Callable[[Any], Any], witness: Witness) -> tuple[Bound, Bound]:

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kappaguard.rules.base.arrays import Array
-from kappaguard.rules.base.checks import require_count
+from kappaguard.rules.base.checks import require_setting
 from kappaguard.rules.base.errors import InputError, RuleFault
-from kappaguard.rules.base.rule import Rule, Traits
+from kappaguard.rules.base.rule import Rule, Traits, trusted_by
 from kappaguard.rules.foreign.adapted import Adapted, Guarded
 from kappaguard.rules.foreign.callables import PlainCall
 from kappaguard.rules.foreign.convert import as_numpy, in_form
@@ -31,7 +31,7 @@ from kappaguard.rules.foreign.seeding import seeded
 from kappaguard.rules.foreign.single_object import reseeded, with_single_object
 from kappaguard.rules.foreign.styles import PLAIN
 from kappaguard.rules.names import rule as rule_named
-from kappaguard.rules.witness import MOST_VECTORS, Witness, fractions
+from kappaguard.rules.witness import Witness, fractions
 from kappaguard.verify.judge.judgement import Failed, Floats, Judgement
 from kappaguard.verify.judge.median import Ball
 from kappaguard.verify.judge.precision import RANGES, SLOW, Precision, measure
@@ -103,7 +103,7 @@ class Subject:
     @property
     def trusted(self) -> int | None:
         """A worker that the adversary cannot be: only sets S with it count."""
-        return self.rule.trusted if isinstance(self.rule, Rule) else None
+        return trusted_by(self.rule)
 
     @property
     def in_floats(self) -> bool:
@@ -171,8 +171,12 @@ class Subject:
             self.name, self.n, self.f, "trace", tuple(subset), fractions(x), Fraction(0), math.inf, found_by, note
         )
 
-    def judge(self, witness: Witness) -> Judgement:
-        """What the input and the set of a witness prove, whatever is recorded in it; nothing without who is trusted."""
+    def judge(self, witness: Witness, returned: Floats | None = None) -> Judgement:
+        """What the input and the set of a witness prove, whatever is recorded in it; nothing without who is trusted.
+
+        ``returned`` is what a rule on floats has made of the input already: one that draws may return something else
+        if it is called again.
+        """
         if self.trusted is not None and self.trusted not in witness.subset:
             return Judgement(Fraction(0), dataclasses.replace(witness, lower=Fraction(0), upper=math.inf))
         if not self.in_floats:
@@ -184,7 +188,7 @@ class Subject:
         except OverflowError:
             raise InputError("an entry of x is too large for a float, and this rule runs on floats only") from None
         try:
-            returned = self(x)
+            returned = self(x) if returned is None else returned
         except Failed as failed:
             if not self.comfortable(x):
                 # infinity from numbers too large for its floats says nothing about a rule of real numbers
@@ -209,20 +213,10 @@ def subject_of(
     rotates: bool = False,
 ) -> Subject:
     """The rule that ``spec`` names or is, ready to be examined; InputError if it does not run at (n, f) at all."""
-    require_count(n, 1, "n")
-    require_count(f, 0, "f")
-    require_few(n)
-    if 2 * f >= n:
-        raise InputError(f"no rule is robust unless f < n/2, got n = {n} and f = {f}")
+    require_setting(n, f)
     if tolerance is not None and not 0 <= tolerance < 1:
         raise InputError(f"the tolerance must be at least 0 and less than 1, got {float(tolerance):g}")
     built = rule_named(spec, f=f)
     if isinstance(built, Guarded) and not isinstance(built, Adapted):
         raise InputError(f"{built.name} is a pre-aggregation: a rule must follow")
     return Subject(spec, built, n, f, measure(built, n, f), tolerance, rotates)
-
-
-def require_few(n: int) -> None:
-    """A witness can hold so many vectors and no more."""
-    if n > MOST_VECTORS:
-        raise InputError(f"n may be {MOST_VECTORS} at most, got {n}")

@@ -21,8 +21,6 @@ from kappaguard.rules.witness import Witness
 from kappaguard.verify.guard.claim_check import ClaimCheck, Known, conduct
 from kappaguard.verify.guard.claimed import claimed
 from kappaguard.verify.guard.verdict import Verdict, verdict_from_json
-from kappaguard.verify.judge.checker import check
-from kappaguard.verify.judge.rejected import Rejected
 from kappaguard.verify.judge.replay import Replay
 from kappaguard.verify.judge.result import KappaResult
 from kappaguard.verify.process.job import MEMORY, run_module
@@ -168,6 +166,9 @@ def _certified(verdict: Verdict) -> tuple[Fraction, Recipe] | None:
     """
     if verdict.certificate is None:
         return None
+    from kappaguard.verify.judge.checker import check
+    from kappaguard.verify.judge.rejected import Rejected
+
     try:
         seen = check(verdict.certificate)
     except Rejected:

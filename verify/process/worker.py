@@ -16,7 +16,7 @@ from kappaguard.rules.base.errors import InputError, trace_of
 from kappaguard.rules.base.files import write
 from kappaguard.rules.foreign.parameters import one_line
 from kappaguard.rules.witness import from_json
-from kappaguard.verify.guard.claim_check import check_claim
+from kappaguard.verify.guard.course import check_claim
 from kappaguard.verify.guard.verdict import Verdict
 from kappaguard.verify.process.deadline import deadline
 from kappaguard.verify.process.job import end_with_parent, limit_memory

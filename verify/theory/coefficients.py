@@ -14,6 +14,12 @@ from typing import Any, Literal
 
 from kappaguard.rules.base.errors import InputError
 from kappaguard.rules.base.expression import evaluate
+from kappaguard.rules.base.rule import Coefficient
+from kappaguard.rules.cwmed import Median
+from kappaguard.rules.cwtm import TrimmedMean
+from kappaguard.rules.gm import GeometricMedian
+from kappaguard.rules.krum import Krum
+from kappaguard.rules.nnm import LEMMA_1
 
 Kind = Literal["upper", "lower", "exact", "amplification", "implication", "table"]
 
@@ -36,7 +42,7 @@ class ClosedForm:
 
     @property
     def latex(self) -> str:
-        """In LaTeX."""
+        """The closed form in LaTeX."""
         import sympy
 
         return str(sympy.latex(self.symbolic))
@@ -69,17 +75,19 @@ DOMAINS: Mapping[str, Callable[[int, int], bool]] = {
 
 PAPER = "Fixing by Mixing"
 
-CWTM = ClosedForm(
-    "CWTM", "upper", "6*f/(n-2*f)*(1+f/(n-2*f))", f"{PAPER}, appendix, proposition on CWTM", "0 <= f < n/2", ("cwtm",)
-)
-KRUM = ClosedForm(
-    "Krum", "upper", "6*(1+f/(n-2*f))", f"{PAPER}, appendix, proposition on Krum", "0 <= f < n/2", ("krum",)
-)
-GM = ClosedForm("GM", "upper", "4*(1+f/(n-2*f))**2", f"{PAPER}, appendix, proposition on GM", "0 <= f < n/2", ("gm",))
-CWMED = ClosedForm(
-    "CWMed", "upper", "4*(1+f/(n-2*f))**2", f"{PAPER}, appendix, proposition on CWMed", "0 <= f < n/2", ("cwmed",)
-)
-NNM = ClosedForm("NNM", "amplification", "8*f/(n-f)*(kappa+1)", f"{PAPER}, Lemma 1", "0 <= f < n/2")
+
+def _proposition(name: str, rule: str, stated: Coefficient) -> ClosedForm:
+    """What the appendix proves for a rule, which says its coefficient itself."""
+    return ClosedForm(
+        name, "upper", stated.expression, f"{PAPER}, appendix, proposition on {name}", "0 <= f < n/2", (rule,)
+    )
+
+
+CWTM = _proposition("CWTM", "cwtm", TrimmedMean.coefficient)
+KRUM = _proposition("Krum", "krum", Krum.coefficient)
+GM = _proposition("GM", "gm", GeometricMedian.coefficient)
+CWMED = _proposition("CWMed", "cwmed", Median.coefficient)
+NNM = ClosedForm("NNM", "amplification", LEMMA_1, f"{PAPER}, Lemma 1", "0 <= f < n/2")
 UNIVERSAL = ClosedForm(
     "Lower bound", "lower", "f/(n-2*f)", f"{PAPER}, appendix, universal lower bound on kappa", "0 <= f < n/2"
 )

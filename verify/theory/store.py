@@ -49,7 +49,7 @@ class Store:
             return None
 
     def save(self, claim: Claim, stored: StoredFinding) -> None:
-        """Keep a finding."""
+        """Keep the finding of a claim until its code or the effort changes."""
         self.finished[self.key(claim)] = json.dumps({"seconds": stored.seconds, "finding": _plain(stored.finding)})
 
     def key(self, claim: Claim) -> str:

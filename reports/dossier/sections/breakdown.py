@@ -22,15 +22,15 @@ def compute(plan: Plan) -> dict[str, Any]:
 
 def _row(plan: Plan) -> dict[str, Any]:
     try:
-        under = plan.subject()
-        found = zero_variance.CHECK.look(under)
+        subject = plan.subject()
+        found = zero_variance.CHECK.look(subject)
     except InputError as error:
         return {"f": plan.f, "state": "refuses", "detail": str(error), "witness": None}
-    tried = {"tried": sum(1 for _ in equal_honest(under.n, under.f))}
+    tried = {"tried": sum(1 for _ in equal_honest(subject.n, subject.f))}
     if found is None or found.example is None or found.example.subset is None:
         return {"f": plan.f, "state": "stands", "detail": None, "witness": None} | tried
-    witness = under.witness(found.example.array, found.example.subset, "zero-variance")
-    judgement = under.judge(witness)
+    witness = subject.witness(found.example.array, found.example.subset, "zero-variance")
+    judgement = subject.judge(witness)
     if judgement.ratio <= BEYOND:
         return {"f": plan.f, "state": "stands", "detail": found.message, "witness": None} | tried
     kept = {"lower": number(judgement.ratio), "witness": plan.keep(judgement.witness), "d": witness.d}

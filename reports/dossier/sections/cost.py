@@ -49,13 +49,13 @@ def _times(sizes: list[tuple[int, int, int]], plan: Plan) -> list[dict[str, Any]
     return rows
 
 
-def _seconds(under: Subject, d: int) -> float:
-    x = np.random.default_rng(0).standard_normal((under.n, d))
+def _seconds(subject: Subject, d: int) -> float:
+    x = np.random.default_rng(0).standard_normal((subject.n, d))
     best, begin = math.inf, time.perf_counter()
     while True:
-        handed = under.private(x)
+        handed = subject.private(x)
         start = time.perf_counter()
-        under.raw(handed)
+        subject.raw(handed)
         best = min(best, time.perf_counter() - start)
         if time.perf_counter() - begin > REPEAT:
             return best

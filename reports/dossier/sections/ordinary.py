@@ -28,32 +28,32 @@ ENOUGH, PATIENCE = 0.3, 3.0
 
 def compute(plan: Plan) -> dict[str, Any]:
     """Both numbers; ``d`` and ``long_d`` are the dimensions they are for."""
-    under = plan.subject()
-    return {"error": _error(under, plan.seed), "d": D, "cost": _cost(under, plan.seed), "long_d": LONG_D}
+    subject = plan.subject()
+    return {"error": _error(subject, plan.seed), "d": D, "cost": _cost(subject, plan.seed), "long_d": LONG_D}
 
 
-def _error(under: Subject, seed: int) -> float:
-    generator = np.random.default_rng([seed, under.n])
+def _error(subject: Subject, seed: int) -> float:
+    generator = np.random.default_rng([seed, subject.n])
     total = 0.0
     for _ in range(INPUTS):
-        x = generator.standard_normal((under.n, D))
+        x = generator.standard_normal((subject.n, D))
         mean = x.mean(axis=0)
-        output = np.asarray(under.raw(under.private(x)), dtype=np.float64)
-        total += float(((output - mean) ** 2).sum() * under.n / ((x - mean) ** 2).sum())
+        output = np.asarray(subject.raw(subject.private(x)), dtype=np.float64)
+        total += float(((output - mean) ** 2).sum() * subject.n / ((x - mean) ** 2).sum())
     if not math.isfinite(total):
-        raise InputError(f"{under.name}: the output on Gaussian vectors is not finite")
+        raise InputError(f"{subject.name}: the output on Gaussian vectors is not finite")
     return total / INPUTS
 
 
-def _cost(under: Subject, seed: int) -> float:
-    x = np.random.default_rng(seed).standard_normal((under.n, LONG_D))
+def _cost(subject: Subject, seed: int) -> float:
+    x = np.random.default_rng(seed).standard_normal((subject.n, LONG_D))
     average = Average()
     # the safe way takes longer than one average
-    call = under.rule if under.is_builtin else under.raw
+    call = subject.rule if subject.is_builtin else subject.raw
     mine = theirs = math.inf
     begin = time.perf_counter()
     for turn in range(MOST_TURNS):
-        handed = under.private(x)
+        handed = subject.private(x)
         start = time.perf_counter()
         call(handed)
         middle = time.perf_counter()

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from kappaguard.cli.options import Address, AsJson, Engine, Jobs, Seed
+
 
 def atlas(
     own: Annotated[
@@ -21,17 +23,15 @@ def atlas(
         int | None,
         typer.Option("--evaluations", metavar="K", help="Inputs that one search tries; the same on every machine."),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="The same seed gives the same result.")] = 0,
+    seed: Seed = 0,
     train: Annotated[
         bool,
         typer.Option("--train", help="Train with every rule under five attacks, at the largest (n, f)."),
     ] = False,
-    engine: Annotated[str, typer.Option("--engine", help="local, dask or ray.")] = "local",
-    address: Annotated[str | None, typer.Option("--address", help="Of the cluster's scheduler.")] = None,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", help="Processes at a time; default: one per core.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,
+    engine: Engine = "local",
+    address: Address = None,
+    jobs: Jobs = None,
+    as_json: AsJson = False,
 ) -> int:
     """Put every rule, with and without nnm and bucketing, beside each other: one page. Started again, it goes on."""
     import shlex

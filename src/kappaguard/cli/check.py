@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kappaguard import __version__
+from kappaguard.cli.options import AsJson, Jobs, Tolerance
 
 if TYPE_CHECKING:
     from kappaguard.verify.guard.check import Job
@@ -43,9 +44,7 @@ def check(
         ),
     ] = None,
     seed: Annotated[int | None, typer.Option("--seed", help="The same seed gives the same result.")] = None,
-    tolerance: Annotated[
-        float | None, typer.Option("--tolerance", help="The relative error of a rule that iterates.")
-    ] = None,
+    tolerance: Tolerance = None,
     rotates: Annotated[bool, typer.Option("--rotates", help="Ask for rotation equivariance as well.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit code 1 for every finding.")] = False,
     suppress: Annotated[
@@ -56,13 +55,11 @@ def check(
         float | None, typer.Option("--timeout", metavar="SECONDS", help="For one check; default: 120.")
     ] = None,
     memory: Annotated[int | None, typer.Option("--memory", metavar="MIB", help="For one check.")] = None,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", help="Processes at a time; default: one per core.")
-    ] = None,
+    jobs: Jobs = None,
     witnesses: Annotated[
         Path | None, typer.Option("--witnesses", metavar="DIR", help="Default: .kappaguard/witnesses")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,
+    as_json: AsJson = False,
     junit: Annotated[Path | None, typer.Option("--junit", metavar="FILE", help="Write a JUnit file.")] = None,
     sarif: Annotated[Path | None, typer.Option("--sarif", metavar="FILE", help="Write a SARIF file.")] = None,
     badge: Annotated[

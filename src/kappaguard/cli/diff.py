@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kappaguard import __version__
+from kappaguard.cli.options import AsJson, Byzantine, RuleName, Vectors
 
 if TYPE_CHECKING:
     from kappaguard.verify.guard.diff import Comparison
@@ -17,23 +18,19 @@ DIFFERENT = 1
 
 
 def diff(
-    left: Annotated[str, typer.Argument(metavar="RULE", help="A name, module:attribute or file.py:attribute.")],
+    left: RuleName,
     right: Annotated[str, typer.Argument(metavar="RULE", help="The rule to compare it with.")],
-    n: Annotated[int, typer.Option("-n", help="The number of vectors.", show_default=False)],
-    f: Annotated[int, typer.Option("-f", help="The number of Byzantine ones.", show_default=False)],
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,
+    n: Vectors,
+    f: Byzantine,
+    as_json: AsJson = False,
 ) -> int:
     """Are two rules the same function? Exit code 0 if no input tells them apart, 1 if one does. A RULE that is not ours
     is code, and is run.
     """
-    from kappaguard.rules.base.checks import require_count
-    from kappaguard.rules.base.errors import InputError
+    from kappaguard.rules.base.checks import require_setting
     from kappaguard.verify.guard.diff import diff as compare
 
-    require_count(n, 2, "diff: n")
-    require_count(f, 0, "diff: f")
-    if 2 * f >= n:
-        raise InputError(f"diff needs f < n/2, got n = {n} and f = {f}")
+    require_setting(n, f, 2)
     with redirect_stdout(sys.stderr):
         found = compare(left, right, n, f)
     typer.echo(_json(found, left, right, n, f) if as_json else _text(found, left, right))

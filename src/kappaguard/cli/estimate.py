@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kappaguard.cli.options import Address, AsJson, Byzantine, DataFolder, Device, Engine, RuleNames, Seed, Vectors
+
 if TYPE_CHECKING:
     from kappaguard.training.sources.source import Source
     from kappaguard.verify.estimate.part import Question
@@ -16,9 +18,9 @@ if TYPE_CHECKING:
 
 
 def estimate(
-    rules: Annotated[list[str], typer.Argument(metavar="RULE...", help="The rules.", show_default=False)],
-    n: Annotated[int, typer.Option("-n", help="The number of vectors.", show_default=False)],
-    f: Annotated[int, typer.Option("-f", help="The number of Byzantine ones.", show_default=False)],
+    rules: RuleNames,
+    n: Vectors,
+    f: Byzantine,
     source: Annotated[
         str,
         typer.Option(
@@ -45,7 +47,7 @@ def estimate(
         str | None, typer.Option("--honest", metavar="LIST", help="Who is honest in a file, such as 0-12.")
     ] = None,
     key: Annotated[str | None, typer.Option("--key", help="Which array of a file holds the vectors.")] = None,
-    seed: Annotated[int, typer.Option("--seed", help="The same seed gives the same result.")] = 0,
+    seed: Seed = 0,
     mixing: Annotated[
         bool, typer.Option("--mixing/--no-mixing", help="Also nnm and bucketing before each rule.")
     ] = True,
@@ -55,15 +57,13 @@ def estimate(
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", help="Processes at a time; default: 1, as each call has all cores.")
     ] = None,
-    engine: Annotated[str, typer.Option("--engine", help="local, dask or ray.")] = "local",
-    address: Annotated[str | None, typer.Option("--address", help="Of the cluster's scheduler.")] = None,
+    engine: Engine = "local",
+    address: Address = None,
     store: Annotated[
         Path | None, typer.Option("--store", metavar="FILE", help="Keep finished parts; started again, it goes on.")
     ] = None,
-    device: Annotated[str, typer.Option("--device", help="auto, cpu, cuda or mps.")] = "cpu",
-    data_dir: Annotated[
-        str | None, typer.Option("--data-dir", help="A folder with the data; else KAPPAGUARD_DATA, else a download.")
-    ] = None,
+    device: Device = "cpu",
+    data_dir: DataFolder = None,
     save: Annotated[
         Path, typer.Option("--save", metavar="DIR", help="Where the input of each largest ratio is kept.")
     ] = Path(".kappaguard/estimate"),
@@ -71,7 +71,7 @@ def estimate(
     picture: Annotated[
         Path | None, typer.Option("--picture", metavar="FILE", help="Draw the distributions (.svg).")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """What happens: the distribution of the ratio on a stream of inputs, beside kappa*, what can happen."""
     import sys

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kappaguard.cli.options import AsJson, RuleOrRecipe, TraceTimeout
+
 if TYPE_CHECKING:
     from kappaguard.verify.judge.result import KappaResult
 
 
 def exact(
-    rule: Annotated[
-        str, typer.Argument(metavar="RULE", help="A rule: built in, code to be traced, or a recipe as a JSON file.")
-    ],
+    rule: RuleOrRecipe,
     n: Annotated[
         int | None, typer.Option("-n", help="The number of vectors; with --weights their sum.", show_default=False)
     ] = None,
@@ -32,10 +32,8 @@ def exact(
         int | None,
         typer.Option("--actual", help="How many are Byzantine, if not as many as the rule is built for.", min=0),
     ] = None,
-    timeout: Annotated[
-        float | None, typer.Option("--timeout", metavar="SECONDS", help="For a trace of code; default: 120.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,
+    timeout: TraceTimeout = None,
+    as_json: AsJson = False,
     out: Annotated[Path, typer.Option("--out", help="Where witness and certificate are written.")] = Path(
         ".kappaguard/exact"
     ),
@@ -43,10 +41,10 @@ def exact(
     """The worst case of a rule: a lower bound with a witness, an upper bound with a certificate."""
     from kappaguard.cli.options import whole_numbers
     from kappaguard.cli.progress import bracketing
+    from kappaguard.rules.base.checks import require_few
     from kappaguard.rules.base.errors import InputError
     from kappaguard.verify.judge.exact import exact as judge
     from kappaguard.verify.judge.exact_weighted import exact_weighted
-    from kappaguard.verify.judge.subject import require_few
 
     if f is None or (n is None) == (weights is None):
         raise InputError("a RULE needs -n and -f, or --weights and -f: kappaguard exact cwtm --weights 5,3,1,1 -f 3")

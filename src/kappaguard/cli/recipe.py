@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
+
+from kappaguard.cli.options import AsJson, Byzantine, RuleOrRecipe, TraceTimeout, Vectors
 
 
 def recipe(
-    rule: Annotated[
-        str, typer.Argument(metavar="RULE", help="A rule: built in, code to be traced, or a recipe as a JSON file.")
-    ],
-    n: Annotated[int, typer.Option("-n", help="The number of vectors.", show_default=False)],
-    f: Annotated[int, typer.Option("-f", help="The number of Byzantine ones.", show_default=False)],
-    timeout: Annotated[
-        float | None, typer.Option("--timeout", metavar="SECONDS", help="For a trace of code; default: 120.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,
+    rule: RuleOrRecipe,
+    n: Vectors,
+    f: Byzantine,
+    timeout: TraceTimeout = None,
+    as_json: AsJson = False,
 ) -> None:
     """What a rule forms, compares, selects and returns: all that exact kappa* needs to know about it."""
     from kappaguard.rules.base.checks import require_count

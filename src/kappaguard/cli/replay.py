@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kappaguard import __version__
+from kappaguard.cli.options import AsJson
 
 if TYPE_CHECKING:
     from kappaguard.rules.witness import Bound, Witness
@@ -32,9 +35,9 @@ def replay(
         bool, typer.Option("--run-code", help="Import and run the code that a witness of a foreign rule names.")
     ] = False,
     timeout: Annotated[
-        float, typer.Option("--timeout", metavar="SECONDS", help="For a rule that is not ours.")
+        float, typer.Option("--timeout", metavar="SECONDS", help="How long it may take; a certificate takes its time.")
     ] = TIMEOUT,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,
+    as_json: AsJson = False,
 ) -> int:
     """Re-evaluate a witness (or check a certificate) in exact arithmetic: exit code 0 if it holds, 1 if not. Only rules
     of our own are run, unless --run-code says otherwise.
@@ -46,13 +49,27 @@ def replay(
     kind = _kind(witness)
     if kind == "certificate":
         return _check(witness, as_json)
-    if kind == "run":
-        return _run(witness, as_json)
-    if kind == "instance":
-        return _instance(witness, as_json)
+    if kind in ("run", "instance"):
+        with _limited(timeout):
+            return (_run if kind == "run" else _instance)(witness, as_json)
     result = _judged(load(witness), timeout, run_code)
     typer.echo(_json(result, witness) if as_json else _text(result))
     return 0 if result.reproduces else DIFFERS
+
+
+@contextmanager
+def _limited(seconds: float) -> Iterator[None]:
+    """InputError if it takes longer: a small file can ask for more subsets than anybody can go through."""
+    import time
+
+    from kappaguard.rules.base.errors import InputError, OutOfTime
+    from kappaguard.verify.process.deadline import deadline
+
+    try:
+        with deadline(seconds, time.monotonic()):
+            yield
+    except OutOfTime:
+        raise InputError(f"the replay did not end within {seconds:g} s; --timeout raises this limit") from None
 
 
 def _judged(witness: Witness, timeout: float, run_code: bool) -> Replay:
@@ -62,7 +79,8 @@ def _judged(witness: Witness, timeout: float, run_code: bool) -> Replay:
     if not is_code(witness.rule):
         from kappaguard.verify.judge.replay import replay
 
-        return replay(witness)
+        with _limited(timeout):
+            return replay(witness)
     from kappaguard.rules.base.errors import InputError
     from kappaguard.rules.base.text import printable
     from kappaguard.rules.grammar import parse, split_pipeline
@@ -81,6 +99,11 @@ def _judged(witness: Witness, timeout: float, run_code: bool) -> Replay:
 
 def _kind(path: Path) -> str:
     """What the file says it is; a witness unless it says otherwise."""
+    from kappaguard.rules.base.files import is_file
+
+    if not is_file(path):
+        # a pipe that nobody writes to would be waited for; whoever reads the file says what is wrong
+        return "witness"
     try:
         with path.open(errors="replace") as file:
             match = re.search(r'"schema":\s*"kappaguard-(\w+)/', file.read(BEGINNING))
@@ -158,16 +181,13 @@ def _check(path: Path, as_json: bool) -> int:
     import json
     import time
 
-    from kappaguard.rules.base.errors import InputError
+    from kappaguard.rules.base.untrusted import read
     from kappaguard.verify.guard.verdict import number
-    from kappaguard.verify.judge.checker import check
+    from kappaguard.verify.judge.checker import MOST_CHARACTERS, check
     from kappaguard.verify.judge.rejected import Rejected
 
     start = time.perf_counter()
-    try:
-        text = path.read_text()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot read {path}: {error}") from None
+    text = read(path, "certificate", MOST_CHARACTERS)
     try:
         seen, fault = check(text), None
     except Rejected as rejection:

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from kappaguard.cli.options import Baseline, Estimates, Rates, Runs
+
 
 def report(
     results: Annotated[
@@ -17,23 +19,14 @@ def report(
         Path | None,
         typer.Option("--out", metavar="DIR", help="Where the report goes; with --run alone, the first run's folder."),
     ] = None,
-    baseline: Annotated[
-        Path | None, typer.Option("--baseline", metavar="RESULTS", help="An earlier results.json to compare with.")
-    ] = None,
-    runs: Annotated[
-        list[Path] | None, typer.Option("--run", metavar="DIR", help="A stored training run to show; several times.")
-    ] = None,
-    rates: Annotated[
-        Path | None, typer.Option("--rates", metavar="FILE", help="What `kappaguard reproduce rates` stored, to show.")
-    ] = None,
+    baseline: Baseline = None,
+    runs: Runs = None,
+    rates: Rates = None,
     trained: Annotated[
         Path | None,
         typer.Option("--worst-inputs", metavar="FILE", help="What `kappaguard reproduce witnesses` stored, to show."),
     ] = None,
-    estimates: Annotated[
-        list[Path] | None,
-        typer.Option("--estimate", metavar="FILE", help="What `kappaguard estimate --json` printed; several times."),
-    ] = None,
+    estimates: Estimates = None,
 ) -> None:
     """Write the report of stored results again: index.html, report.md, results.json, witnesses and certificates.
 

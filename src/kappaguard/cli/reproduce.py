@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kappaguard.cli.options import DataFolder, Device, Engine
+
 if TYPE_CHECKING:
     from kappaguard.training.reproduce.catalogue import Experiment
     from kappaguard.training.reproduce.experiments import Cell
@@ -29,7 +31,7 @@ def reproduce(
     steps: Annotated[
         int | None, typer.Option("--steps", help="Fewer steps than the paper.", show_default=False)
     ] = None,
-    engine: Annotated[str, typer.Option("--engine", help="local, dask or ray.")] = "local",
+    engine: Engine = "local",
     jobs: Annotated[
         int, typer.Option("--jobs", "-j", help="Processes at a time; default: 1, as each run has all cores.")
     ] = 1,
@@ -41,10 +43,8 @@ def reproduce(
     evaluate_every: Annotated[
         int | None, typer.Option("--evaluate-every", help="Steps between tests.", show_default=False)
     ] = None,
-    data_dir: Annotated[
-        str | None, typer.Option("--data-dir", help="A folder with the data; else KAPPAGUARD_DATA, else a download.")
-    ] = None,
-    device: Annotated[str, typer.Option("--device", help="auto, cpu, cuda or mps.")] = "auto",
+    data_dir: DataFolder = None,
+    device: Device = "auto",
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where results are kept.")] = Path(
         ".kappaguard/reproduce"
     ),

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
 from kappaguard import __version__
+from kappaguard.cli.options import AsJson
 
 
-def rules(as_json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False) -> None:
+def rules(as_json: AsJson = False) -> None:
     """List the built-in rules and pre-aggregations with their claimed coefficients."""
     from kappaguard.cli.catalogue import entries
 

@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kappaguard.cli.options import AsJson, Byzantine, RuleName, Seed, Tolerance, Vectors
+
 if TYPE_CHECKING:
     from kappaguard.verify.judge.result import KappaResult
 
 
 def search(
-    rule: Annotated[str, typer.Argument(metavar="RULE", help="A name, module:attribute or file.py:attribute.")],
-    n: Annotated[int, typer.Option("-n", help="The number of vectors.", show_default=False)],
-    f: Annotated[int, typer.Option("-f", help="The number of Byzantine ones.", show_default=False)],
+    rule: RuleName,
+    n: Vectors,
+    f: Byzantine,
     d: Annotated[int | None, typer.Option("-d", help="The dimension; swept if not given.")] = None,
     budget: Annotated[
         float | None, typer.Option("--budget", metavar="SECONDS", help="How long to search; 10 if nothing is given.")
@@ -24,10 +26,8 @@ def search(
     evaluations: Annotated[
         int | None, typer.Option("--evaluations", help="Inputs that one search tries; the same on every machine.")
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="The same seed gives the same result.")] = 0,
-    tolerance: Annotated[
-        float | None, typer.Option("--tolerance", help="The relative error of a rule that iterates.")
-    ] = None,
+    seed: Seed = 0,
+    tolerance: Tolerance = None,
     counts: Annotated[
         str | None,
         typer.Option(
@@ -39,7 +39,7 @@ def search(
     save: Annotated[
         Path | None, typer.Option("--save", metavar="FILE", help="Where the witness goes, a file or a folder.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """A lower bound on kappa* with a witness: the input with the largest ratio found."""
     from kappaguard.cli.options import relative_error, whole_numbers

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from kappaguard.cli.options import AsJson, Jobs, Seed, Tolerance
+
 
 def stress(
     rule: Annotated[str, typer.Argument(metavar="RULE", help="Such as path/to/file.py:MyRule.", show_default=False)],
@@ -16,15 +18,11 @@ def stress(
     evaluations: Annotated[
         int, typer.Option("--evaluations", metavar="K", help="Inputs that one search tries; the same on every machine.")
     ] = 10_000,
-    seed: Annotated[int, typer.Option("--seed", help="The same seed gives the same result.")] = 0,
-    tolerance: Annotated[
-        float | None, typer.Option("--tolerance", help="The relative error of a rule that iterates.")
-    ] = None,
+    seed: Seed = 0,
+    tolerance: Tolerance = None,
     timeout: Annotated[float, typer.Option("--timeout", metavar="SECONDS", help="For one section.")] = 300.0,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", help="Processes at a time; default: one per core.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,
+    jobs: Jobs = None,
+    as_json: AsJson = False,
 ) -> int:
     """Put a rule through everything: one folder with a page, the numbers and all witnesses."""
     import json

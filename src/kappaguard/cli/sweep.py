@@ -7,9 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
+from kappaguard.cli.options import Address, AsJson, Engine, Jobs, RuleNames, Tolerance
+
 
 def sweep(
-    rules: Annotated[list[str], typer.Argument(metavar="RULE...", help="The rules.", show_default=False)],
+    rules: RuleNames,
     at: Annotated[list[str], typer.Option("--at", metavar="N,F", help="A pair n,f; may be given several times.")],
     seeds: Annotated[int, typer.Option("--seeds", help="How many seeds, from 0.")] = 1,
     budget: Annotated[
@@ -19,18 +21,14 @@ def sweep(
         list[int] | None,
         typer.Option("--evaluations", help="Inputs that one search tries; may be given several times."),
     ] = None,
-    tolerance: Annotated[
-        float | None, typer.Option("--tolerance", help="The relative error of a rule that iterates.")
-    ] = None,
+    tolerance: Tolerance = None,
     store: Annotated[Path, typer.Option("--store", metavar="FILE", help="One SQLite file with all results.")] = Path(
         ".kappaguard/sweep.sqlite"
     ),
-    engine: Annotated[str, typer.Option("--engine", help="local, dask or ray.")] = "local",
-    address: Annotated[str | None, typer.Option("--address", help="Of the cluster's scheduler.")] = None,
-    jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", help="Processes at a time; default: one per core.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,
+    engine: Engine = "local",
+    address: Address = None,
+    jobs: Jobs = None,
+    as_json: AsJson = False,
 ) -> None:
     """Search for the worst inputs of many rules at many (n, f). What is finished is kept; started again, it goes on."""
     import json

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kappaguard.cli.options import AsJson
+
 if TYPE_CHECKING:
     from kappaguard.training.configuration import Configuration
     from kappaguard.training.problem import Problem
@@ -89,7 +91,7 @@ def train(
     tensorboard: Annotated[
         bool, typer.Option("--tensorboard", help="Write the folder tensorboard as well, for TensorBoard (an extra).")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Train with Byzantine workers: every setting of a preset can be overridden."""
     given = {

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kappaguard.cli.options import Baseline, Estimates, Rates, Runs
 from kappaguard.cli.progress import counting, nested
 
 if TYPE_CHECKING:
@@ -24,19 +25,10 @@ def verify(
     quick: Annotated[bool, typer.Option("--quick", help="Take less than a minute.")] = False,
     full: Annotated[bool, typer.Option("--full", help="Take as long as it needs.")] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Compute finished claims again.")] = False,
-    baseline: Annotated[
-        Path | None, typer.Option("--baseline", metavar="RESULTS", help="An earlier results.json to compare with.")
-    ] = None,
-    runs: Annotated[
-        list[Path] | None, typer.Option("--run", metavar="DIR", help="A stored training run to show; several times.")
-    ] = None,
-    rates: Annotated[
-        Path | None, typer.Option("--rates", metavar="FILE", help="What `kappaguard reproduce rates` stored, to show.")
-    ] = None,
-    estimates: Annotated[
-        list[Path] | None,
-        typer.Option("--estimate", metavar="FILE", help="What `kappaguard estimate --json` printed; several times."),
-    ] = None,
+    baseline: Baseline = None,
+    runs: Runs = None,
+    rates: Rates = None,
+    estimates: Estimates = None,
     paper: Annotated[
         str | None,
         typer.Option(

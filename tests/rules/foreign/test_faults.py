@@ -129,3 +129,14 @@ def test_input_of_a_wrong_shape_is_the_callers_error(x: Any) -> None:
 def test_exact_fractions_are_refused() -> None:
     with pytest.raises(InputError, match="exact fractions"):
         resolve(lambda v: v[0], f=1)(X.astype(object))
+
+
+def test_an_error_whose_text_cannot_be_had():
+    class Mute(Exception):
+        def __str__(self):
+            raise RuntimeError("no text")
+
+    def mute(x):
+        raise Mute
+
+    assert resolve(mute, f=1).outcome(np.zeros((3, 2))).fault.detail == "raised Mute"

@@ -18,8 +18,9 @@ from kappaguard.rules.base.text import printable
 from kappaguard.rules.krum import Krum
 from kappaguard.rules.witness import load
 from kappaguard.verify.guard.check import Job, check, run_job, run_jobs
-from kappaguard.verify.guard.claim_check import ClaimCheck, check_claim
+from kappaguard.verify.guard.claim_check import ClaimCheck
 from kappaguard.verify.guard.claimed import claimed, counterpart
+from kappaguard.verify.guard.course import check_claim
 from kappaguard.verify.guard.store import keep, stored
 from kappaguard.verify.judge.replay import replay
 

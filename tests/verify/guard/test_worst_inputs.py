@@ -9,7 +9,8 @@ import pytest
 
 import kappaguard as kg
 from kappaguard.search import worst_inputs
-from kappaguard.verify.guard.claim_check import ClaimCheck, check_claim
+from kappaguard.verify.guard.claim_check import ClaimCheck
+from kappaguard.verify.guard.course import check_claim
 from kappaguard.verify.guard.known import judgements
 from kappaguard.verify.judge.subject import subject_of
 

@@ -10,7 +10,8 @@ import pytest
 
 import kappaguard as kg
 from kappaguard.rules.witness import Witness, fractions
-from kappaguard.verify.guard.claim_check import ClaimCheck, check_claim
+from kappaguard.verify.guard.claim_check import ClaimCheck
+from kappaguard.verify.guard.course import check_claim
 from kappaguard.verify.guard.health import examine
 from kappaguard.verify.judge.precision import EPSILONS, _rounded
 from kappaguard.verify.judge.rounding import DOUBLE

@@ -7,7 +7,8 @@ import pytest
 
 from kappaguard.rules.witness import load
 from kappaguard.verify.guard.check import check
-from kappaguard.verify.guard.claim_check import ClaimCheck, check_claim
+from kappaguard.verify.guard.claim_check import ClaimCheck
+from kappaguard.verify.guard.course import check_claim
 from kappaguard.verify.judge.repeated import CALLS, REPEATS, repeated
 from kappaguard.verify.judge.replay import replay
 from kappaguard.verify.judge.subject import subject_of

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kappaguard.rules.witness import Bound, Witness
+from kappaguard.verify.guard.finding import Check, Example, HealthFinding, example
 from kappaguard.verify.guard.health import (
     cancellation,
     claimed_examples,
@@ -29,7 +30,6 @@ from kappaguard.verify.guard.health import (
     translation,
     zero_variance,
 )
-from kappaguard.verify.guard.health.finding import Check, Example, HealthFinding, example
 from kappaguard.verify.guard.health.inputs import honest_first
 from kappaguard.verify.judge.judgement import Failed, Judgement
 from kappaguard.verify.judge.repeated import repeated
@@ -126,4 +126,4 @@ def _judged(found: HealthFinding, subject: Subject) -> Judgement | None:
     seen = found.example
     if seen is None or seen.subset is None or len(seen.x) != subject.n or not seen.finite:
         return None
-    return subject.judge(subject.witness(seen.array, seen.subset, f"health check {found.check}"))
+    return subject.judge(subject.witness(seen.array, seen.subset, f"health check {found.check}"), found.output)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kappaguard.verify.guard.health.finding import Check, HealthFinding
+from kappaguard.verify.guard.finding import Check, HealthFinding
 from kappaguard.verify.guard.health.inputs import gap, honest_first
 from kappaguard.verify.judge.judgement import Failed
 from kappaguard.verify.judge.subject import Subject

@@ -10,7 +10,7 @@ from __future__ import annotations
 from itertools import islice
 
 from kappaguard.rules.foreign.counts import takes_counts, with_counts
-from kappaguard.verify.guard.health.finding import Check, HealthFinding
+from kappaguard.verify.guard.finding import Check, HealthFinding
 from kappaguard.verify.guard.health.inputs import gap
 from kappaguard.verify.judge.judgement import Failed, Floats
 from kappaguard.verify.judge.precision import equal_honest

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import numpy as np
 
-from kappaguard.verify.guard.health.finding import Check, HealthFinding
+from kappaguard.verify.guard.finding import Check, HealthFinding
 from kappaguard.verify.guard.health.inputs import differs, gap, plain
 from kappaguard.verify.judge.subject import Subject
 
 NUMBER = 3.0
+PLACES = (2, 0)
+"""Behind the other coordinates, and in front of them."""
 
 
 def _look(subject: Subject) -> HealthFinding | None:
     if not subject.traits.translates:
         return None
     x = plain(subject.n, 2)
-    wide = np.hstack([x, np.full((subject.n, 1), NUMBER)])
-    narrow, widened = subject(x), subject(wide)
-    if differs(widened, np.append(narrow, NUMBER), wide, subject):
-        off = gap(widened, np.append(narrow, NUMBER))
-        return CHECK.warn(f"a coordinate that is {NUMBER:g} for everybody changes the result by {off:.3g}", wide)
+    narrow = subject(x)
+    for place in PLACES[:1] if subject.brief else PLACES:
+        wide = np.insert(x, place, NUMBER, axis=1)
+        widened, expected = subject(wide), np.insert(narrow, place, NUMBER)
+        if differs(widened, expected, wide, subject):
+            said = f"a coordinate that is {NUMBER:g} for everybody changes the result by {gap(widened, expected):.3g}"
+            return CHECK.warn(said, wide)
     return None
 
 

@@ -10,9 +10,8 @@ import time
 
 import numpy as np
 
-from kappaguard.verify.guard.health.finding import Check, HealthFinding
-from kappaguard.verify.guard.health.inputs import differs, gap, honest_first, plain
-from kappaguard.verify.judge.judgement import Floats
+from kappaguard.verify.guard.finding import Check, HealthFinding
+from kappaguard.verify.guard.health.inputs import differs, gap, plain
 from kappaguard.verify.judge.subject import Subject
 
 SIZES = (16, 64, 256, 1024, 2048, 8192)
@@ -40,26 +39,13 @@ def _look(subject: Subject) -> HealthFinding | None:
             if differs(padded[:d], narrow, x, subject) or np.any(np.abs(padded[d:]) > 1e-9):
                 off = max(gap(padded[:d], narrow), float(np.max(np.abs(padded[d:]))))
                 said = f"{size - d} coordinates that are zero for everybody change the result by {off:.3g}"
-                return _broken(subject, size) or CHECK.warn(said, x)
+                return CHECK.beside(subject, f"in {size} dimensions", size, FAR) or CHECK.warn(said, x)
     return None
 
 
 def _bearable(before: tuple[int, float] | None, size: int) -> bool:
     """Whether a call in ``size`` dimensions is likely to be quick after one in fewer."""
     return before is None or before[1] * (size / before[0]) ** POWER <= PATIENCE
-
-
-def _broken(subject: Subject, size: int) -> HealthFinding | None:
-    """Equal honest vectors in as many dimensions, if the result is off there: that refutes every claim."""
-    if not subject.f or size * subject.n > MOST_ENTRIES:
-        return None
-    x: Floats = np.zeros((subject.n, size))
-    x[subject.n - subject.f :, 0] = FAR
-    error = gap(subject(x), x[0])
-    if error <= float(subject.tolerance(size)) * FAR:
-        return None
-    said = f"in {size} dimensions all honest vectors are 0 and the result is off by {error:.3g}"
-    return CHECK.warn(said, x, honest_first(subject), most=MOST_ENTRIES)
 
 
 CHECK = Check("dimension", "Do dimension 1 and large ones work alike?", _look)

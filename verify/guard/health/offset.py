@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from kappaguard.rules.foreign.convert import as_numpy
-from kappaguard.verify.guard.health.finding import Check, HealthFinding
+from kappaguard.verify.guard.finding import Check, HealthFinding
 from kappaguard.verify.guard.health.inputs import CLEARLY, gap, honest_first, plain, width
 from kappaguard.verify.judge.judgement import Floats
 from kappaguard.verify.judge.rounding import DOUBLE

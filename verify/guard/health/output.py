@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kappaguard.verify.guard.health.finding import Check, HealthFinding
+from kappaguard.verify.guard.finding import Check, HealthFinding
 from kappaguard.verify.guard.health.inputs import plain
 from kappaguard.verify.judge.judgement import Floats
 from kappaguard.verify.judge.rounding import DOUBLE

@@ -7,7 +7,7 @@ import contextlib
 import numpy as np
 
 from kappaguard.rules.foreign.convert import as_numpy
-from kappaguard.verify.guard.health.finding import Check, HealthFinding
+from kappaguard.verify.guard.finding import Check, HealthFinding
 from kappaguard.verify.guard.health.inputs import plain
 from kappaguard.verify.judge.subject import Subject
 

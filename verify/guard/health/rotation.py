@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kappaguard.verify.guard.health.finding import Check, HealthFinding
+from kappaguard.verify.guard.finding import Check, HealthFinding
 from kappaguard.verify.guard.health.inputs import differs, gap, plain
 from kappaguard.verify.judge.subject import Subject
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kappaguard.verify.guard.health.finding import Check, HealthFinding
+from kappaguard.verify.guard.finding import Check, HealthFinding
 from kappaguard.verify.guard.health.inputs import differs, gap, plain
 from kappaguard.verify.judge.subject import Subject
 

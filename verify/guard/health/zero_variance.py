@@ -9,7 +9,7 @@ from itertools import islice
 
 import numpy as np
 
-from kappaguard.verify.guard.health.finding import Check, HealthFinding
+from kappaguard.verify.guard.finding import Check, HealthFinding
 from kappaguard.verify.guard.health.inputs import gap
 from kappaguard.verify.judge.judgement import Failed, Floats
 from kappaguard.verify.judge.precision import equal_honest
@@ -39,9 +39,8 @@ def _wrong(x: Floats, subset: tuple[int, ...], subject: Subject) -> HealthFindin
     error = gap(output, honest)
     if error <= float(subject.tolerance(x.shape[1])) * float(np.max(np.abs(x))):
         return None
-    return CHECK.warn(
-        f"all honest vectors are {honest[0]:g} and the result is off by {error:.3g}: kappa* is infinite", x, subset
-    )
+    said = f"all honest vectors are {honest[0]:g} and the result is off by {error:.3g}: kappa* is infinite"
+    return CHECK.warn(said, x, subset, output=output)
 
 
 CHECK = Check("zero-variance", "Is the honest vector returned if all honest vectors are equal?", _look)

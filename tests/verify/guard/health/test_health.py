@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from kappaguard.rules.base.errors import InputError
+from kappaguard.verify.guard.finding import finding_from_data
 from kappaguard.verify.guard.health import CHECKS, examine
-from kappaguard.verify.guard.health.finding import finding_from_data
 from kappaguard.verify.judge.subject import subject_of
 
 from . import rules
@@ -58,6 +58,8 @@ def test_our_own_rules_pass(rule, n, f):
         (rules.none_at_equal, "zero-variance"),
         (rules.nan_at_equal, "zero-variance"),
         (rules.raises_at_equal, "zero-variance"),
+        (rules.seldom_averages, "zero-variance"),
+        (rules.huge_is_averaged, "scale"),
         ("average", "zero-variance"),
         ("monna", "zero-variance"),
     ],
@@ -93,7 +95,7 @@ def test_what_refutes(rule, check):
         (rules.truncated, "output"),
         (rules.constant_is_contagious, "constant"),
         (rules.tiny_is_averaged, "scale"),
-        (rules.huge_is_averaged, "scale"),
+        (rules.constant_in_front_is_contagious, "constant"),
         (rules.single_inside, "output"),
         (rules.by_norms, "offset"),
         (rules.sums, "cancellation"),
@@ -132,6 +134,12 @@ def test_huge_vectors_that_drown_the_honest_ones_refute() -> None:
     finding = named(found(rules.sums), "cancellation")
     assert finding is not None
     assert finding.refutes
+
+
+def test_what_happens_in_few_calls_is_said_with_confidence():
+    messages = [finding.message for finding in found(rules.seldom_averages).findings]
+    assert "2 different outputs in 100 calls, with every known seed fixed" in messages
+    assert any("not deterministic: the violation repeated in 4 of 200 calls" in message for message in messages)
 
 
 def test_an_offset_refutes_a_claim_that_the_judged_ratio_exceeds():

@@ -79,7 +79,6 @@ def test_every_claim_has_its_numbers():
 def test_verdict_and_numbers(name):
     finding = run(name)
     assert finding.verdict == CLAIMS[name].expected
-    assert finding.holds is (finding.verdict != "refuted")
     assert (finding.computed, finding.stated) == pytest.approx(NUMBERS[name], rel=2e-2 if "theorem-2" in name else 1e-3)
 
 

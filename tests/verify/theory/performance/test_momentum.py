@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 
-from kappaguard.verify.theory.performance.heavy_ball import Setting, median_run
+from kappaguard.verify.theory.performance.heavy_ball import median_run
 from kappaguard.verify.theory.performance.momentum import aligned_run, largest_spread, limiting_spread
 
 
@@ -53,26 +51,10 @@ def test_no_other_deviation_drifts_more(seed):
     assert drift <= ((1 - beta) * (1 - 1 / honest) * sigma2 + 1.0) * 1.02
 
 
-def test_the_setting_of_theorem_2():
-    setting = Setting(17, 4, 100, 0.5, 2.0, 9.0, 1.0, 4.0)
-    assert setting.a2 == 18
-    assert setting.a_kappa**2 == pytest.approx(3456 * 0.5 + 576 / 13)
-    assert setting.step_size == pytest.approx(18 / (2 * setting.a_kappa * 2 * 10))
-    assert setting.momentum == pytest.approx(math.sqrt(1 - 48 * setting.step_size))
-    vanishing = 18 * setting.a_kappa * 2 / 10 + 12 * 324 / 100 + 18 * 576 * 2 / (17 * setting.a_kappa * 1000)
-    assert setting.bound(36, 1) == pytest.approx(36 * 0.5 + vanishing)
-    assert setting.bound(1.2, 0.5) == pytest.approx(1.2 * 0.5 + vanishing / 2)
-
-
-def test_without_noise_there_is_no_momentum():
-    setting = Setting(3, 1, 10, 1.0, 1.0, 1.0, 1.0, 0.0)
-    assert (setting.step_size, setting.momentum) == (1 / 24, 0.0)
-
-
 @pytest.mark.parametrize(("deviation", "variance"), [(0.0, 1.0), (1.0, 0.0), (1.0, 4.0)])
 def test_runs_stay_below_both_bounds(deviation, variance):
-    measured, setting = median_run(200, 2.0, deviation, variance, runs=300, seed=1)
-    assert 0 < measured <= setting.bound(6 / 5, 17 / 36) <= setting.bound(36, 1)
+    measured, constants = median_run(200, 2.0, deviation, variance, runs=300, seed=1)
+    assert 0 < measured <= constants.bound(6 / 5, 17 / 36) <= constants.theorem_2()
 
 
 def test_a_run_without_noise_by_hand():

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kappaguard.rules.base.errors import InputError
 from kappaguard.verify.judge.judgement import Floats
-from kappaguard.verify.judge.subject import Subject
+
+if TYPE_CHECKING:
+    from kappaguard.verify.judge.subject import Subject
 
 MOST_CHARACTERS = 500
 MOST_ENTRIES = 20_000
@@ -45,12 +47,16 @@ def example(x: NDArray[Any], subset: Sequence[int] | None = None, most: int = MO
 
 @dataclass(frozen=True)
 class HealthFinding:
-    """One thing that is wrong with a rule, and whether it refutes the claim or only warns."""
+    """One thing that is wrong with a rule, and whether it refutes the claim or only warns.
+
+    ``output`` is what the rule returned for the example, where the finding is about that one call.
+    """
 
     check: str
     refutes: bool
     message: str
     example: Example | None = None
+    output: Floats | None = field(default=None, repr=False, compare=False)
 
     def to_data(self) -> dict[str, Any]:
         """As JSON can hold it: entries that are not finite as texts."""
@@ -92,8 +98,21 @@ class Check:
         x: NDArray[Any] | None = None,
         subset: Sequence[int] | None = None,
         most: int = MOST_ENTRIES,
+        output: Floats | None = None,
     ) -> HealthFinding:
         """A finding of this check."""
-        return HealthFinding(
-            self.name, False, message[:MOST_CHARACTERS], None if x is None else example(x, subset, most)
-        )
+        shown = None if x is None else example(x, subset, most)
+        return HealthFinding(self.name, False, message[:MOST_CHARACTERS], shown, output)
+
+    def beside(self, subject: Subject, place: str, d: int, far: float) -> HealthFinding | None:
+        """Honest vectors that are all 0 beside others so far away, if the result is off: that refutes every claim."""
+        if not subject.f:
+            return None
+        x: Floats = np.zeros((subject.n, d))
+        x[subject.n - subject.f :, 0] = far
+        output = subject(x)
+        error = float(np.max(np.abs(output)))
+        if error <= float(subject.tolerance(d)) * far:
+            return None
+        said = f"{place} all honest vectors are 0 and the result is off by {error:.3g}"
+        return self.warn(said, x, range(subject.n - subject.f), most=x.size, output=output)
