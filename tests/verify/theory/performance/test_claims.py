@@ -59,7 +59,7 @@ NUMBERS = {
     "momentum-deviation": (0.922857, 1.0),
     "descent-bound": (1.458858, 13 / 6),
     "theorem-2": (0.0533, 1.0),
-    "theorem-2-improved": (0.26, 1.0),
+    "theorem-2-improved": (0.420806, 1.0),
     "corollary-2": (288 * 4 / 13, 576 * 4 / 17),
 }
 
