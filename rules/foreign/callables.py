@@ -219,7 +219,7 @@ def _method(trial: Any, request: Wanted) -> str | None:
 def is_symbolic(vectors: Any) -> bool:
     """Whether these are stand-ins for an array, which have no other form."""
     torch = sys.modules.get("torch")
-    return type(vectors) is not np.ndarray and not (torch is not None and isinstance(vectors, torch.Tensor))
+    return type(vectors) is not np.ndarray and not (torch is not None and issubclass(type(vectors), torch.Tensor))
 
 
 def is_module(rule: Any) -> bool:

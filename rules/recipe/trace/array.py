@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -83,6 +85,65 @@ class Ranked:
         return self
 
 
+class Standing:
+    """The rank that one entry has in an order of all: what ``s.argsort().argsort()`` holds at that entry.
+
+    ``order`` are the places by rank. Compared with a number it says whether the entry is among the first so many.
+    """
+
+    __hash__ = None  # type: ignore[assignment]
+    __array_ufunc__ = None
+
+    def __init__(self, order: tuple[Ranked, ...], entry: int, shift: int = 0) -> None:
+        self.order, self.entry, self.shift, self.symbols = order, entry, shift, order[0].symbols
+
+    def __add__(self, other: Any) -> Standing:
+        return Standing(self.order, self.entry, self.shift + operator.index(other))
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Standing:
+        return self + -operator.index(other)
+
+    def _among(self, start: int, stop: int) -> Any:
+        from kappaguard.rules.recipe.trace.marks import Mark
+
+        size = len(self.order)
+        start, stop = (min(max(each - self.shift, 0), size) for each in (start, stop))
+        if start >= stop or stop - start == size:
+            return start < stop
+        return Mark(self.order[start:stop], self.entry, size)
+
+    def _limit(self, other: Any) -> int:
+        if isinstance(other, bool) or not isinstance(other, int | float | np.number):
+            refuse("a rank is compared with something that depends on the input")
+        return math.ceil(other)
+
+    def __lt__(self, other: Any) -> Any:
+        return self._among(self.shift, self._limit(other))
+
+    def __ge__(self, other: Any) -> Any:
+        return self._among(self._limit(other), self.shift + len(self.order))
+
+    def __le__(self, other: Any) -> Any:
+        return self._among(self.shift, -self._limit(-other) + 1)
+
+    def __gt__(self, other: Any) -> Any:
+        return self._among(-self._limit(-other) + 1, self.shift + len(self.order))
+
+    def __eq__(self, other: object) -> Any:
+        place = self._limit(other)
+        return self._among(place, place + 1) if place == other else False
+
+    def __ne__(self, other: object) -> Any:
+        found = self == other
+        return not found if isinstance(found, bool) else ~found
+
+    def item(self) -> Standing:
+        """The entry itself."""
+        return self
+
+
 class Chosen:
     """The rows for which a condition holds: how many is left open until they are added up or averaged."""
 
@@ -130,10 +191,18 @@ class Chosen:
     def __array__(self, *_: Any, **__: Any) -> Any:
         refuse("what a mask chose is used as an array", "only sum and mean of it are known")
 
+    def __iter__(self) -> Any:
+        refuse("what a mask chose is gone through one by one", "only sum and mean of it are known")
+
+    def __getitem__(self, key: Any) -> Any:
+        refuse("single entries are taken of what a mask chose", "only sum and mean of it are known")
+
     def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
         name = getattr(function, "__name__", "")
         if name in ("mean", "sum", "average") and args and args[0] is self:
             return (self.sum if name == "sum" else self.mean)(*args[1:2], **options)
+        if name in ("stack", "vstack") and args[0] is self and options.get("axis", *args[1:2] or (0,)) == 0:
+            return self
         refuse(f"np.{name} of what a mask chose", "only sum and mean of it are known")
 
 
@@ -162,6 +231,8 @@ class SymbolicArray(np.ndarray):
         return apply_ufunc(ufunc, method, inputs, options)
 
     def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, Chosen) and list(flat(key.rows)) == list(range(len(self))):
+            return Chosen(self, key.conditions)
         keys = list(key) if isinstance(key, tuple) else [key]
         where = [place for place, each in enumerate(keys) if has_symbols(each)]
         if not where:
@@ -195,6 +266,8 @@ class SymbolicArray(np.ndarray):
         if isinstance(index, Ranked):
             rows = [plain(self[(*keys[:where], _plain_key(value), *keys[where + 1 :])]) for value in index.values]
             return chosen_of(index, rows)
+        if isinstance(index, Standing):
+            refuse("vectors are put into an order by their ranks", "take them by argsort")
         leading = sum(not isinstance(key, int | np.integer) for key in keys[:where])
         if any(key is None or key is Ellipsis for key in keys[:where]):
             refuse("an unusual index beside one that depends on the input")
@@ -212,8 +285,7 @@ class SymbolicArray(np.ndarray):
 
     def astype(self, dtype: Any = None, *_: Any, **__: Any) -> SymbolicArray:
         """A copy: numbers are exact here."""
-        require_float(dtype)
-        return self.copy()
+        return converted(self, dtype)
 
     def sort(self, axis: int = -1, **options: Any) -> None:  # type: ignore[override]
         """Sort in place."""
@@ -275,9 +347,16 @@ def require_float(dtype: Any) -> None:
         refuse(f"values are converted to {dtype}", "whole numbers are not piecewise linear in the input")
 
 
+def converted(array: Any, dtype: Any) -> Any:
+    """A copy: numbers are exact here, and places, ranks and conditions are whole numbers as they are."""
+    if any(isinstance(each, Expression | float) for each in flat(array)):
+        require_float(dtype)
+    return array.copy()
+
+
 def has_symbols(value: Any) -> bool:
     """Whether an index is, or has in it, something that depends on the input."""
-    if isinstance(value, Ranked | Condition | Expression):
+    if isinstance(value, Ranked | Standing | Condition | Expression):
         return True
     if isinstance(value, np.ndarray):
         return is_object(value) and any(has_symbols(each) for each in value.flat)
@@ -337,7 +416,7 @@ def chosen_of(index: Ranked, parts: list[Any]) -> Any:
 def symbols_in(*values: Any) -> Symbols | None:
     """The symbols of the first entry that has any."""
     for value in values:
-        if isinstance(value, Expression | Condition | Ranked):
+        if isinstance(value, Expression | Condition | Ranked | Standing):
             return value.symbols
         if isinstance(value, np.ndarray) and not is_object(value):
             continue

@@ -10,7 +10,15 @@ from typing import Any
 import numpy as np
 
 from kappaguard.rules.recipe.trace import functions
-from kappaguard.rules.recipe.trace.array import Ranked, SymbolicArray, has_symbols, plain, require_float, symbolic
+from kappaguard.rules.recipe.trace.array import (
+    Chosen,
+    Ranked,
+    SymbolicArray,
+    has_symbols,
+    plain,
+    require_float,
+    symbolic,
+)
 from kappaguard.rules.recipe.trace.conditions import Condition
 from kappaguard.rules.recipe.trace.expression import Symbols, atom
 from kappaguard.rules.recipe.trace.merging import merge, standing
@@ -138,6 +146,8 @@ def _making(function: Any) -> Callable[..., Any]:
     """``np.array`` and its like."""
 
     def make(value: Any, *args: Any, **options: Any) -> Any:
+        if isinstance(value, Chosen):
+            return value
         if has_symbols(value):
             require_float(args[0] if args else options.get("dtype"))
         if isinstance(value, SymbolicArray):
@@ -153,11 +163,11 @@ def _making(function: Any) -> Callable[..., Any]:
 
 
 def _filling(function: Any) -> Callable[..., Any]:
-    """``np.zeros`` and its like: arrays of floats, and masks, may have to hold symbols."""
+    """``np.zeros`` and its like: arrays of numbers, and masks, may have to hold symbols."""
 
     def make(*args: Any, **options: Any) -> Any:
         found = function(*args, **options)
-        return found.astype(object).view(SymbolicArray) if found.dtype.kind in "fb" and found.ndim else found
+        return found.astype(object).view(SymbolicArray) if found.dtype.kind in "fbiu" and found.ndim else found
 
     return make
 
@@ -179,7 +189,7 @@ def stand_ins() -> dict[Any, Callable[..., Any]]:
         function: _wrapped(function, meaning) for function, meaning in SUMMARIES.items()
     }
     table |= {making: _making(making) for making in (np.array, np.asarray, np.asanyarray, np.ascontiguousarray)}
-    table |= {filling: _filling(filling) for filling in (np.zeros, np.empty, np.ones, np.full)}
+    table |= {filling: _filling(filling) for filling in (np.zeros, np.empty, np.ones, np.full, np.eye)}
     table |= {summing: _summing(summing) for summing in (np.mean, np.sum, np.dot)}
     for name in ("cdist", "pdist", "squareform"):
         table[getattr(distance, name)] = _wrapped(getattr(distance, name), getattr(functions, name))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from kappaguard.rules.recipe.trace.array import (
     Ranked,
+    Standing,
     as_object,
     flat,
     is_object,
@@ -23,6 +25,7 @@ from kappaguard.rules.recipe.trace.expression import Expression
 from kappaguard.rules.recipe.trace.marks import whole_mask
 from kappaguard.rules.recipe.trace.order import family, is_nonnegative, least
 from kappaguard.rules.recipe.trace.refusal import refuse
+from kappaguard.rules.recipe.trace.weighing import gathered
 
 
 def each_entry(function: Callable[..., Any], *arrays: Any) -> Any:
@@ -43,6 +46,9 @@ def entrywise(function: Callable[..., Any], *arrays: Any) -> Any:
 
 
 def _ordered(left: Any, right: Any, kind: str) -> Any:
+    if isinstance(left, Standing) or isinstance(right, Standing):
+        found = {"<": operator.lt, "<=": operator.le, "==": operator.eq}[kind](left, right)
+        return found
     if isinstance(left, Expression) or isinstance(right, Expression):
         found = compare(left, right, kind)
         if found is NotImplemented:
@@ -128,6 +134,8 @@ def apply_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[
     elif name in ARITHMETIC and method in ("__call__", "reduce", "outer", "accumulate"):
         values = [_operand(value) for value in inputs]
         found = getattr(ufunc, method)(*values, **options)
+        if name == "matmul" or method == "reduce":
+            found = each_entry(_gathered, found) if isinstance(found, np.ndarray) else _gathered(found)
     else:
         refuse(f"np.{name}{'' if method == '__call__' else '.' + method} has no exact meaning here")
     found = symbolic(found)
@@ -138,6 +146,10 @@ def apply_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[
         refuse("the result is written into an array of plain floats")
     plain(target)[...] = plain(found)
     return target
+
+
+def _gathered(value: Any) -> Any:
+    return gathered(value)._named() if isinstance(value, Expression) and value.degree == 2 else value
 
 
 def _operand(value: Any) -> Any:
