@@ -347,7 +347,7 @@ def require_float(dtype: Any) -> None:
         refuse(f"values are converted to {dtype}", "whole numbers are not piecewise linear in the input")
 
 
-def converted(array: Any, dtype: Any) -> Any:
+def converted(array: SymbolicArray, dtype: Any) -> SymbolicArray:
     """A copy: numbers are exact here, and places, ranks and conditions are whole numbers as they are."""
     if any(isinstance(each, Expression | float) for each in flat(array)):
         require_float(dtype)

@@ -407,3 +407,21 @@ def squareform(x: Any, *_: Any, **__: Any) -> Any:
     rows, columns = np.triu_indices(size, 1)
     found[rows, columns] = found[columns, rows] = array
     return symbolic(found)
+
+
+def trim_mean(a: Any, proportiontocut: float, axis: int = 0, **_: Any) -> Any:
+    """``scipy.stats.trim_mean``."""
+    array = arrays(a)
+    size = array.shape[axis]
+    cut = int(proportiontocut * size)
+    return np.moveaxis(SUMMARIES[np.sort](array, axis), axis, 0)[cut : size - cut].mean(axis=0)
+
+
+def rankdata(a: Any, method: str = "average", *, axis: int | None = None, **_: Any) -> Any:
+    """``scipy.stats.rankdata``."""
+    if method != "ordinal":
+        refuse(f"equal values have equal ranks by the method {method}", "ordinal ranks are known")
+    array = arrays(a)
+    order = SUMMARIES[np.argsort](array, axis)
+    ranks = SUMMARIES[np.argsort](order, 0 if axis is None else axis)
+    return ranks + 1

@@ -57,6 +57,8 @@ def least(members: tuple[int, ...], rank: Rank, rooted: bool, symbols: Symbols) 
         found = of_key(symbols, finite[0])
     else:
         found = atom(symbols, "least", finite, rank)
+        if rank in (0, len(finite) - 1):
+            symbols.extremes[found.key, rank != 0] = finite
         zero = constant(0, symbols).key
         if rank == 0 and zero in finite and all(is_nonnegative(of_key(symbols, key)) for key in finite):
             found = constant(0, symbols)
@@ -65,11 +67,12 @@ def least(members: tuple[int, ...], rank: Rank, rooted: bool, symbols: Symbols) 
 
 def _of_one_level(members: tuple[int, ...], greatest: bool, symbols: Symbols) -> tuple[tuple[int, ...], int]:
     """The greatest of values among which is the greatest of others is that of all; likewise the least."""
-    found: set[int] = set()
+    found = set(members)
     for member in members:
-        inner = of_key(symbols, member).single("least")
-        ends = inner is not None and inner[2] == (len(inner[1]) - 1 if greatest else 0)
-        found |= set(inner[1]) if inner is not None and ends else {member}
+        inner = symbols.extremes.get((member, greatest))
+        if inner is not None:
+            found.remove(member)
+            found.update(inner)
     zero = constant(0, symbols).key
     if greatest and len(found) > 1 and zero in found and all(is_nonnegative(of_key(symbols, key)) for key in found):
         found.discard(zero)
@@ -80,11 +83,11 @@ def _after_removal(
     members: tuple[int, ...], beside: tuple[int, ...], rank: Rank, symbols: Symbols
 ) -> tuple[tuple[int, ...], tuple[int, ...], Rank]:
     """A rank among scores of which one was removed by its rank, as a rank among all of them."""
-    rests = [of_key(symbols, member).single("rest") for member in members]
-    others = [of_key(symbols, key).single("rest") for key in beside]
-    first, second = rests[0], others[0]
+    first, second = of_key(symbols, members[0]).single("rest"), of_key(symbols, beside[0]).single("rest")
     if first is None or second is None or not isinstance(rank, int) or first[1] != first[4]:
         return members, beside, rank
+    rests = [of_key(symbols, member).single("rest") for member in members]
+    others = [of_key(symbols, key).single("rest") for key in beside]
     for one, other in zip(rests, others, strict=True):
         if one is None or other is None or one[3] != other[3]:
             return members, beside, rank
@@ -107,8 +110,10 @@ def standing_at(members: tuple[int, ...], rank: Rank, beside: tuple[Any, ...], s
             refuse("a selection is made from values that are not all finite numbers")
     if all(value.key == member for member, value in pairs):
         return least(members, rank, False, symbols)
+    symbols.weights = symbols.weights or all(not value.degree for _, value in pairs)
     ordered = sorted((member, value.key) for member, value in pairs)
-    names, values, place = _after_removal(*map(tuple, zip(*ordered, strict=True)), rank, symbols)
+    by_member, standing = tuple(member for member, _ in ordered), tuple(key for _, key in ordered)
+    names, values, place = _after_removal(by_member, standing, rank, symbols)
     return atom(symbols, "at", *_sorted_pairs(names, place, values))
 
 

@@ -193,6 +193,10 @@ def stand_ins() -> dict[Any, Callable[..., Any]]:
     table |= {summing: _summing(summing) for summing in (np.mean, np.sum, np.dot)}
     for name in ("cdist", "pdist", "squareform"):
         table[getattr(distance, name)] = _wrapped(getattr(distance, name), getattr(functions, name))
+    if "scipy.stats" in sys.modules:
+        from scipy import stats
+
+        table |= {each: _wrapped(each, getattr(functions, each.__name__)) for each in (stats.trim_mean, stats.rankdata)}
     if "torch" in sys.modules:
         from kappaguard.rules.recipe.trace.tensors import stand_ins as of_torch
 

@@ -15,7 +15,21 @@ from kappaguard.rules.recipe.trace.array import plain
 from kappaguard.rules.recipe.trace.refusal import refuse
 from kappaguard.rules.recipe.trace.tensors import METHODS, SymbolicTensor, arrays
 
-CHANGES = ("add", "sub", "mul", "div", "truediv", "pow", "square", "sqrt", "abs", "neg", "clamp", "clip", "clamp_min")
+CHANGES: tuple[str, ...] = (
+    "add",
+    "sub",
+    "mul",
+    "div",
+    "truediv",
+    "pow",
+    "square",
+    "sqrt",
+    "abs",
+    "neg",
+    "clamp",
+    "clip",
+    "clamp_min",
+)
 CHANGES += ("clamp_max", "masked_fill", "full_like", "zeros_like", "expand_as", "scatter", "where")
 NAMED = {"fill_": "full_like", "zero_": "zeros_like", "copy_": "copied"}
 

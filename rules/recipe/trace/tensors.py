@@ -48,7 +48,9 @@ class SymbolicTensor:
         return meaning_of(name, "torch")(*args, **(options or {}))
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
+        import torch
+
+        if name.startswith("__") or not hasattr(torch.Tensor, name):
             raise AttributeError(name)
         meaning = meaning_of(name, "Tensor")
         return lambda *args, **options: meaning(self, *args, **options)
@@ -91,7 +93,7 @@ class SymbolicTensor:
         """The entries, which are shared."""
         return SymbolicTensor(self.array)
 
-    @property
+    @property  # type: ignore[misc]
     def __class__(self) -> Any:
         """A tensor's, for code that asks with ``isinstance``."""
         import torch
@@ -194,8 +196,8 @@ def stand_ins() -> dict[Any, Callable[..., Any]]:
         return join
 
     filled = (torch.zeros, torch.ones, torch.full, torch.empty, torch.eye)
-    found = {function: filling(function) for function in filled}
-    found |= {function: making(function) for function in (torch.as_tensor, torch.tensor)}
+    found: dict[Any, Callable[..., Any]] = {function: filling(function) for function in filled}
+    found[torch.as_tensor], found[torch.tensor] = making(torch.as_tensor), making(torch.tensor)
 
     def constructed(value: Any, *args: Any) -> Any:
         return found[torch.tensor](value) if has_symbols(arrays(value)) else torch.Tensor(value, *args)

@@ -23,6 +23,7 @@ from kappaguard.rules.recipe.trace.array import (
 from kappaguard.rules.recipe.trace.conditions import Condition, compare
 from kappaguard.rules.recipe.trace.expression import Expression
 from kappaguard.rules.recipe.trace.marks import whole_mask
+from kappaguard.rules.recipe.trace.memory import remembered
 from kappaguard.rules.recipe.trace.order import family, is_nonnegative, least
 from kappaguard.rules.recipe.trace.refusal import refuse
 from kappaguard.rules.recipe.trace.weighing import gathered
@@ -116,7 +117,16 @@ ARITHMETIC |= {"bitwise_and", "bitwise_or", "true_divide", "floor_divide", "rema
 
 
 def apply_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """A ufunc on symbols: arithmetic by the objects themselves, comparisons as conditions."""
+    """What a ufunc does to symbols."""
+
+    def apply(*given: Any, **chosen: Any) -> Any:
+        return _applied(ufunc, method, given, chosen)
+
+    return remembered(apply, f"{ufunc.__name__}.{method}", inputs, options)
+
+
+def _applied(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """Arithmetic by the objects themselves, comparisons as conditions."""
     name = ufunc.__name__
     out = options.pop("out", None)
     require_float(options.pop("dtype", None))

@@ -14,6 +14,8 @@ Weights = dict[tuple[Any, ...], Fraction]
 def gathered(expression: Expression) -> Expression:
     """A sum of products of weights by rank and values as the sum of what stands at the ranks."""
     symbols = expression.symbols
+    if not symbols.weights:
+        return expression
     found = constant(0, symbols)
     products: dict[tuple[Any, ...], list[Expression]] = {}
     for monomial, value in expression.terms.items():

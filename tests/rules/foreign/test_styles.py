@@ -112,10 +112,10 @@ def test_a_style_is_named():
 
 
 def test_parameters_of_other_names_mean_f_and_n():
-    def strange(x, n_attackers, crowd):
-        return np.sort(x, axis=0)[n_attackers : crowd - n_attackers].mean(axis=0)
+    def strange(x, n_traitors, crowd):
+        return np.sort(x, axis=0)[n_traitors : crowd - n_traitors].mean(axis=0)
 
-    with pytest.raises(InputError, match="needs a value for n_attackers, crowd"):
+    with pytest.raises(InputError, match="needs a value for n_traitors, crowd"):
         resolve(strange, F)
 
 
