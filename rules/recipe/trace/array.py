@@ -50,7 +50,19 @@ class Ranked:
     __index__ = __int__ = __bool__ = __float__ = _plain
 
     def __eq__(self, other: object) -> Any:
-        refuse("an index that depends on the input is compared")
+        from kappaguard.rules.recipe.trace.marks import Mark
+
+        if isinstance(other, bool) or not isinstance(other, int | np.integer) or not _are_places(self.values):
+            refuse("an index that depends on the input is compared")
+        return Mark((self,), int(other), len(self.values))
+
+    def __ne__(self, other: object) -> Any:
+        return ~(self == other)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        from kappaguard.rules.recipe.trace.ufuncs import apply_ufunc
+
+        return apply_ufunc(ufunc, method, inputs, options)
 
     def _shifted(self, other: Any, operation: Callable[[Any, Any], Any]) -> Any:
         if not isinstance(other, int | np.integer):
@@ -153,6 +165,15 @@ class Chosen:
         self.rows, self.conditions = rows, conditions
         self.mask = whole_mask(conditions)
 
+    def without_one(self) -> Any:
+        """All rows but one, where it is that: an array again, as ``np.delete`` leaves it."""
+        if self.mask is None or not self.mask.inverted or len(self.mask.places) > 1:
+            return self
+        (place,) = self.mask.places
+        entries = all(isinstance(each, Expression) for each in self.rows.flat)
+        certain = isinstance(place.rank, int) and place.values == tuple(range(len(self.rows)))
+        return summary_of(np.delete)(self.rows, place, 0) if entries and certain else self
+
     def _weights(self) -> list[Any]:
         return [each.indicator() if isinstance(each, Condition) else int(bool(each)) for each in self.conditions]
 
@@ -195,6 +216,8 @@ class Chosen:
         refuse("what a mask chose is gone through one by one", "only sum and mean of it are known")
 
     def __getitem__(self, key: Any) -> Any:
+        if type(key) is int and key in (0, -1) and self.mask is not None and self.mask.count == 1:
+            return self.sum(0)
         refuse("single entries are taken of what a mask chose", "only sum and mean of it are known")
 
     def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
@@ -248,7 +271,7 @@ class SymbolicArray(np.ndarray):
             conditions = flat(index)
             if np.ndim(index) != 1 or len(conditions) != len(self):
                 refuse("a mask that depends on the input chooses single entries", "multiply with it, or use np.where")
-            return Chosen(self, conditions)
+            return Chosen(self, conditions).without_one()
         return self._selected(keys, where[0], index)
 
     def _paired(self, keys: list[Any]) -> Any:
@@ -328,6 +351,10 @@ for _function, _name in (
     (np.std, "std"),
 ):
     setattr(SymbolicArray, _name, _method(_function))
+
+
+def _are_places(values: tuple[Any, ...]) -> bool:
+    return all(isinstance(each, int | np.integer) for each in values) and len(set(values)) == len(values)
 
 
 def is_object(array: Any) -> bool:

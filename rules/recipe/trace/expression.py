@@ -47,7 +47,8 @@ PLACED = ("root", "holds", "quotient")
 class Symbols:
     """The atoms and interned expressions of one trace.
 
-    ``extremes`` has, of which values an expression is the greatest or the least; ``results`` what ufuncs returned;
+    ``extremes`` has, of which values an expression is the greatest or the least; ``signs`` whether it is
+    never negative; ``results`` what functions returned;
     ``weights`` whether plain numbers stand at ranks.
     """
 
@@ -60,6 +61,7 @@ class Symbols:
         self.notes: dict[str, tuple[str, str]] = {}
         self.places: dict[int, tuple[str, str]] = {}
         self.extremes: dict[tuple[int, bool], tuple[int, ...]] = {}
+        self.signs: dict[int, bool] = {}
         self.results: dict[tuple[Any, ...], Any] = {}
         self.weights = False
 

@@ -115,8 +115,8 @@ class Helper:
             return [value() for condition, value in pairs if condition]
         values, conditions = [value() for _, value in pairs], [condition for condition, _ in pairs]
         rows = stacked([each.array if hasattr(each, "array") else each for each in values])
-        whole = Chosen(symbolic(rows), _in_one_mask(conditions))
-        return like(whole, values[0])
+        whole = Chosen(symbolic(rows), _in_one_mask(conditions)).without_one()
+        return [like(each, values[0]) for each in whole] if isinstance(whole, np.ndarray) else like(whole, values[0])
 
     @staticmethod
     def remove(container: Any, place: Any) -> None:
@@ -233,7 +233,7 @@ def merge(test: Condition, left: Any, right: Any) -> Any:
     bare = without_tensor(left), without_tensor(right)
     if bare[0] is not left or bare[1] is not right:
         return like(merge(test, *bare), left if bare[0] is not left else right)
-    if isinstance(test.left, Expression) and test.kind in ("<", "<="):
+    if test.kind in ("<", "<=") and isinstance(test.left, Expression):
         found = _running(test, left, right)
         if found is not None:
             return found

@@ -124,6 +124,13 @@ def _sorted_pairs(members: tuple[int, ...], rank: Rank, beside: tuple[int, ...])
 
 def is_nonnegative(expression: Expression) -> bool:
     """Whether it can be seen to be >= 0: positive multiples of roots, of order statistics of such, and of squares."""
+    signs = expression.symbols.signs
+    if expression.key not in signs:
+        signs[expression.key] = _is_nonnegative(expression)
+    return signs[expression.key]
+
+
+def _is_nonnegative(expression: Expression) -> bool:
     symbols = expression.symbols
     squares: dict[Monomial, int] = {}
     for monomial, value in expression.terms.items():

@@ -47,7 +47,11 @@ def entrywise(function: Callable[..., Any], *arrays: Any) -> Any:
 
 
 def _ordered(left: Any, right: Any, kind: str) -> Any:
-    if isinstance(left, Standing) or isinstance(right, Standing):
+    if (
+        isinstance(left, Standing)
+        or isinstance(right, Standing)
+        or (kind == "==" and Ranked in (type(left), type(right)))
+    ):
         found = {"<": operator.lt, "<=": operator.le, "==": operator.eq}[kind](left, right)
         return found
     if isinstance(left, Expression) or isinstance(right, Expression):
@@ -167,5 +171,9 @@ def _operand(value: Any) -> Any:
     if isinstance(value, Condition):
         return value
     return (
-        plain(value) if isinstance(value, np.ndarray) else as_object(value) if isinstance(value, Expression) else value
+        plain(value)
+        if isinstance(value, np.ndarray)
+        else as_object(value)
+        if isinstance(value, Expression | Ranked)
+        else value
     )

@@ -129,6 +129,25 @@ def faba_list(x, f):
     return sum(vectors) / len(vectors)
 
 
+def faba_mask(x, f):
+    for _ in range(f):
+        x = x[np.arange(len(x)) != np.argmax(np.linalg.norm(x - x.mean(axis=0), axis=1))]
+    return x.mean(axis=0)
+
+
+def faba_filtered(x, f):
+    vectors = list(x)
+    for _ in range(f):
+        middle = np.mean(vectors, axis=0)
+        worst = np.argmax([np.sum((v - middle) ** 2) for v in vectors])
+        vectors = [v for i, v in enumerate(vectors) if i != worst]
+    return np.mean(vectors, axis=0)
+
+
+def krum_first_of_mask(x, f):
+    return x[scores_of(x, f).argsort().argsort() == 0][0]
+
+
 def trimmed_by_scipy(x, f):
     return stats.trim_mean(x, f / len(x), axis=0)
 
@@ -198,7 +217,15 @@ def tensor_added_up(x: Tensor, f):
 
 
 SPELLINGS = {
-    "krum": (krum_heap, krum_math, krum_row_of_identity, krum_rank_zero, tensor_in_place, tensors_one_by_one),
+    "krum": (
+        krum_heap,
+        krum_math,
+        krum_row_of_identity,
+        krum_rank_zero,
+        krum_first_of_mask,
+        tensor_in_place,
+        tensors_one_by_one,
+    ),
     "multikrum": (
         by_ranks,
         by_rank_weights,
@@ -216,7 +243,7 @@ SPELLINGS = {
     ),
     "nnm+cwtm": (mixed_by_weights, mixed_by_put),
     "mda": (mda_table, mda_running),
-    "faba": (faba_list,),
+    "faba": (faba_list, faba_mask, faba_filtered),
     "cwtm": (trimmed_by_scipy, trimmed_by_ranks, trimmed_by_put, trimmed_by_deletion),
     "cwmed": (medians, median_without_nan),
 }
