@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from kappaguard.rules.foreign.flower import FitCall, Reply, TrainCall, quiet, weighted
-from kappaguard.rules.recipe.trace.array import Ranked
 from kappaguard.rules.recipe.trace.merging import standing
+from kappaguard.rules.recipe.trace.places import Ranked
 
 PLAIN = "symbols"
 

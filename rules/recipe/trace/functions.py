@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from kappaguard.rules.recipe.trace.array import Chosen, Ranked, Standing, flat, has_symbols, plain, symbolic
+from kappaguard.rules.recipe.trace.array import Chosen, flat, has_symbols, plain, symbolic
 from kappaguard.rules.recipe.trace.conditions import Condition
 from kappaguard.rules.recipe.trace.expression import Expression, Rank, Symbols, simplest
 from kappaguard.rules.recipe.trace.marks import is_order, marks, write_along
 from kappaguard.rules.recipe.trace.order import family, least
+from kappaguard.rules.recipe.trace.places import Ranked, Standing
 from kappaguard.rules.recipe.trace.refusal import refuse
 from kappaguard.rules.recipe.trace.summaries import SUMMARIES, along, arrays, single, stacked, summary
 from kappaguard.rules.recipe.trace.ufuncs import entrywise, larger, smaller

@@ -12,19 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from kappaguard.rules.recipe.trace.array import (
-    Ranked,
-    Standing,
-    SymbolicArray,
-    as_object,
-    flat,
-    has_symbols,
-    plain,
-    symbolic,
-)
+from kappaguard.rules.recipe.trace.array import SymbolicArray, as_object, flat, has_symbols, plain, symbolic
 from kappaguard.rules.recipe.trace.conditions import Condition
 from kappaguard.rules.recipe.trace.expression import Expression, Symbols, constant
 from kappaguard.rules.recipe.trace.order import standing_at
+from kappaguard.rules.recipe.trace.places import Ranked, Standing
 from kappaguard.rules.recipe.trace.refusal import refuse
 
 HINT = "build a new array with np.where"

@@ -12,8 +12,6 @@ import numpy as np
 
 from kappaguard.rules.recipe.trace.array import (
     Chosen,
-    Ranked,
-    Standing,
     SymbolicArray,
     chosen_of,
     flat,
@@ -27,6 +25,7 @@ from kappaguard.rules.recipe.trace.expression import Expression
 from kappaguard.rules.recipe.trace.functions import known_meaning_of, merged
 from kappaguard.rules.recipe.trace.marks import Mark, are_different, marks
 from kappaguard.rules.recipe.trace.order import family, least
+from kappaguard.rules.recipe.trace.places import Ranked, Standing
 from kappaguard.rules.recipe.trace.refusal import refuse
 from kappaguard.rules.recipe.trace.summaries import stacked
 from kappaguard.rules.recipe.trace.ufuncs import entrywise

@@ -10,18 +10,11 @@ from typing import Any
 import numpy as np
 
 from kappaguard.rules.recipe.trace import functions
-from kappaguard.rules.recipe.trace.array import (
-    Chosen,
-    Ranked,
-    SymbolicArray,
-    has_symbols,
-    plain,
-    require_float,
-    symbolic,
-)
+from kappaguard.rules.recipe.trace.array import Chosen, SymbolicArray, has_symbols, plain, require_float, symbolic
 from kappaguard.rules.recipe.trace.conditions import Condition
 from kappaguard.rules.recipe.trace.expression import Symbols, atom
 from kappaguard.rules.recipe.trace.merging import merge, standing
+from kappaguard.rules.recipe.trace.places import Ranked
 from kappaguard.rules.recipe.trace.refusal import REFUSALS, Untraceable, refuse
 from kappaguard.rules.recipe.trace.rewriting import rewriting
 from kappaguard.rules.recipe.trace.summaries import SUMMARIES, arrays, stacked

@@ -14,13 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kappaguard.rules.recipe.trace.array import (
-    Chosen,
-    SymbolicArray,
-    has_symbols,
-    require_float,
-    symbolic,
-)
+from kappaguard.rules.recipe.trace.array import Chosen, SymbolicArray, has_symbols, require_float, symbolic
 from kappaguard.rules.recipe.trace.expression import Expression
 from kappaguard.rules.recipe.trace.refusal import refuse
 from kappaguard.rules.recipe.trace.summaries import stacked

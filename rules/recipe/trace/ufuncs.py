@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 
 from kappaguard.rules.recipe.trace.array import (
-    Ranked,
-    Standing,
     as_object,
     flat,
     is_object,
@@ -25,6 +23,7 @@ from kappaguard.rules.recipe.trace.expression import Expression
 from kappaguard.rules.recipe.trace.marks import whole_mask
 from kappaguard.rules.recipe.trace.memory import remembered
 from kappaguard.rules.recipe.trace.order import family, is_nonnegative, least
+from kappaguard.rules.recipe.trace.places import Ranked, Standing
 from kappaguard.rules.recipe.trace.refusal import refuse
 from kappaguard.rules.recipe.trace.weighing import gathered
 
