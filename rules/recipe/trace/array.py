@@ -89,6 +89,30 @@ class Chosen:
         refuse(f"np.{name} of what a mask chose", "only sum and mean of it are known")
 
 
+class Part:
+    """What stands before, or behind, a place: both together are the rows without that one."""
+
+    def __init__(self, rows: SymbolicArray, key: slice) -> None:
+        size = len(rows)
+        self.rows, self.before = rows, isinstance(key.stop, Ranked)
+        self.place = key.stop if self.before else key.start - 1
+        if (key.start not in (None, 0) if self.before else key.stop is not None) or key.step is not None:
+            refuse("a slice whose length depends on the input", "np.delete drops one")
+        if self.place.values != tuple(range(size)):
+            refuse("a slice whose length depends on the input", "np.delete drops one")
+
+
+def joined(parts: Any, axis: int) -> Any:
+    """Parts before and behind one place, joined."""
+    match list(parts):
+        case [Part(before=True) as first, Part(before=False) as second] if axis == 0:
+            same = first.rows is second.rows or [e.key for e in first.rows.flat] == [e.key for e in second.rows.flat]
+            places = (first.place.members, first.place.rank) == (second.place.members, second.place.rank)
+            if same and places:
+                return summary_of(np.delete)(first.rows, first.place, 0)
+    refuse("slices whose lengths depend on the input are joined", "np.delete drops one")
+
+
 class SymbolicArray(np.ndarray):
     """An object array of expressions, places and conditions, and of plain numbers between them."""
 
@@ -116,6 +140,8 @@ class SymbolicArray(np.ndarray):
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, Chosen) and list(flat(key.rows)) == list(range(len(self))):
             return Chosen(self, key.conditions)
+        if isinstance(key, slice) and (isinstance(key.start, Ranked) or isinstance(key.stop, Ranked)):
+            return Part(self, key)
         keys = list(key) if isinstance(key, tuple) else [key]
         where = [place for place, each in enumerate(keys) if has_symbols(each)]
         if not where:

@@ -10,7 +10,16 @@ from typing import Any
 import numpy as np
 
 from kappaguard.rules.recipe.trace import functions
-from kappaguard.rules.recipe.trace.array import Chosen, SymbolicArray, has_symbols, plain, require_float, symbolic
+from kappaguard.rules.recipe.trace.array import (
+    Chosen,
+    Part,
+    SymbolicArray,
+    has_symbols,
+    joined,
+    plain,
+    require_float,
+    symbolic,
+)
 from kappaguard.rules.recipe.trace.conditions import Condition
 from kappaguard.rules.recipe.trace.expression import Symbols, atom
 from kappaguard.rules.recipe.trace.merging import merge, standing
@@ -165,6 +174,15 @@ def _filling(function: Any) -> Callable[..., Any]:
     return make
 
 
+def _joining(function: Any) -> Callable[..., Any]:
+    def join(parts: Any, *args: Any, **options: Any) -> Any:
+        if isinstance(parts, list | tuple) and any(isinstance(each, Part) for each in parts):
+            return joined(parts, options.get("axis", args[0] if args else 0))
+        return function(parts, *args, **options)
+
+    return join
+
+
 def _summing(function: Any) -> Callable[..., Any]:
     def call(value: Any, *args: Any, **options: Any) -> Any:
         if isinstance(value, list | tuple) and has_symbols(value):
@@ -183,6 +201,7 @@ def stand_ins() -> dict[Any, Callable[..., Any]]:
     }
     table |= {making: _making(making) for making in (np.array, np.asarray, np.asanyarray, np.ascontiguousarray)}
     table |= {filling: _filling(filling) for filling in (np.zeros, np.empty, np.ones, np.full, np.eye)}
+    table |= {joining: _joining(joining) for joining in (np.concatenate, np.vstack)}
     table |= {summing: _summing(summing) for summing in (np.mean, np.sum, np.dot)}
     for name in ("cdist", "pdist", "squareform"):
         table[getattr(distance, name)] = _wrapped(getattr(distance, name), getattr(functions, name))

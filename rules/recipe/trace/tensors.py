@@ -14,7 +14,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kappaguard.rules.recipe.trace.array import Chosen, SymbolicArray, has_symbols, require_float, symbolic
+from kappaguard.rules.recipe.trace.array import (
+    Chosen,
+    Part,
+    SymbolicArray,
+    has_symbols,
+    joined,
+    require_float,
+    symbolic,
+)
 from kappaguard.rules.recipe.trace.expression import Expression
 from kappaguard.rules.recipe.trace.refusal import refuse
 from kappaguard.rules.recipe.trace.summaries import stacked
@@ -184,6 +192,8 @@ def stand_ins() -> dict[Any, Callable[..., Any]]:
         def join(parts: Any, dim: int = 0) -> Any:
             if isinstance(parts, Chosen) and dim == 0:
                 return parts
+            if isinstance(parts, list | tuple) and any(isinstance(each, Part) for each in parts):
+                return tensor(joined(parts, dim))
             # torch itself sees through lists only
             return function(list(parts) if isinstance(parts, list | tuple) else parts, dim)
 
@@ -196,7 +206,7 @@ def stand_ins() -> dict[Any, Callable[..., Any]]:
     def constructed(value: Any, *args: Any) -> Any:
         return found[torch.tensor](value) if has_symbols(arrays(value)) else torch.Tensor(value, *args)
 
-    return found | {torch.stack: joining(torch.stack), torch.Tensor: constructed}
+    return found | {torch.stack: joining(torch.stack), torch.cat: joining(torch.cat), torch.Tensor: constructed}
 
 
 def arrays(value: Any) -> Any:

@@ -50,6 +50,15 @@ def in_order_of_ranks(x: Any, f: int) -> Any:
     return x[scores_of(x, f).argsort().argsort()[: len(x) - f]].mean(axis=0)
 
 
+def joined_with_an_overlap(x: Any, f: int) -> Any:
+    worst = np.argmax(scores_of(x, f))
+    return np.concatenate([x[:worst], x[worst:]]).mean(axis=0)
+
+
+def all_before_a_place(x: Any, f: int) -> Any:
+    return x[: np.argmax(scores_of(x, f))].mean(axis=0)
+
+
 def single_number_in_place(x: torch.Tensor, f: int) -> Any:
     total = x.sum(0) * 0
     total[0].add_(1)
@@ -57,7 +66,16 @@ def single_number_in_place(x: torch.Tensor, f: int) -> Any:
 
 
 @pytest.mark.parametrize(
-    "rule", [all_that_are_equal, ranks_of_equal_values, part_of_a_mask, in_order_of_ranks, single_number_in_place]
+    "rule",
+    [
+        all_that_are_equal,
+        ranks_of_equal_values,
+        part_of_a_mask,
+        in_order_of_ranks,
+        joined_with_an_overlap,
+        all_before_a_place,
+        single_number_in_place,
+    ],
 )
 def test_what_depends_on_more_than_the_order_is_refused(rule: Any) -> None:
     with pytest.raises(Untraceable) as refused:

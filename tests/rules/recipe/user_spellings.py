@@ -144,6 +144,20 @@ def faba_filtered(x, f):
     return np.mean(vectors, axis=0)
 
 
+def faba_joined(x, f):
+    for _ in range(f):
+        worst = np.argmax(np.linalg.norm(x - x.mean(axis=0), axis=1))
+        x = np.concatenate([x[:worst], x[worst + 1 :]])
+    return x.mean(axis=0)
+
+
+def faba_tensors(x: Tensor, f):
+    for _ in range(f):
+        worst = (x - x.mean(0)).norm(dim=1).argmax()
+        x = torch.cat([x[:worst], x[worst + 1 :]])
+    return x.mean(0)
+
+
 def krum_first_of_mask(x, f):
     return x[scores_of(x, f).argsort().argsort() == 0][0]
 
@@ -243,7 +257,7 @@ SPELLINGS = {
     ),
     "nnm+cwtm": (mixed_by_weights, mixed_by_put),
     "mda": (mda_table, mda_running),
-    "faba": (faba_list, faba_mask, faba_filtered),
+    "faba": (faba_list, faba_mask, faba_filtered, faba_joined, faba_tensors),
     "cwtm": (trimmed_by_scipy, trimmed_by_ranks, trimmed_by_put, trimmed_by_deletion),
     "cwmed": (medians, median_without_nan),
 }
