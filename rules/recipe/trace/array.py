@@ -89,7 +89,7 @@ class Chosen:
         refuse(f"np.{name} of what a mask chose", "only sum and mean of it are known")
 
 
-class Part:
+class CutRows:
     """What stands before, or behind, a place: both together are the rows without that one."""
 
     def __init__(self, rows: SymbolicArray, key: slice) -> None:
@@ -105,7 +105,7 @@ class Part:
 def joined(parts: Any, axis: int) -> Any:
     """Parts before and behind one place, joined."""
     match list(parts):
-        case [Part(before=True) as first, Part(before=False) as second] if axis == 0:
+        case [CutRows(before=True) as first, CutRows(before=False) as second] if axis == 0:
             same = first.rows is second.rows or [e.key for e in first.rows.flat] == [e.key for e in second.rows.flat]
             places = (first.place.members, first.place.rank) == (second.place.members, second.place.rank)
             if same and places:
@@ -141,7 +141,7 @@ class SymbolicArray(np.ndarray):
         if isinstance(key, Chosen) and list(flat(key.rows)) == list(range(len(self))):
             return Chosen(self, key.conditions)
         if isinstance(key, slice) and (isinstance(key.start, Ranked) or isinstance(key.stop, Ranked)):
-            return Part(self, key)
+            return CutRows(self, key)
         keys = list(key) if isinstance(key, tuple) else [key]
         where = [place for place, each in enumerate(keys) if has_symbols(each)]
         if not where:

@@ -12,7 +12,7 @@ import numpy as np
 from kappaguard.rules.recipe.trace import functions
 from kappaguard.rules.recipe.trace.array import (
     Chosen,
-    Part,
+    CutRows,
     SymbolicArray,
     has_symbols,
     joined,
@@ -176,7 +176,7 @@ def _filling(function: Any) -> Callable[..., Any]:
 
 def _joining(function: Any) -> Callable[..., Any]:
     def join(parts: Any, *args: Any, **options: Any) -> Any:
-        if isinstance(parts, list | tuple) and any(isinstance(each, Part) for each in parts):
+        if isinstance(parts, list | tuple) and any(isinstance(each, CutRows) for each in parts):
             return joined(parts, options.get("axis", args[0] if args else 0))
         return function(parts, *args, **options)
 

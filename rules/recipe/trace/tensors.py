@@ -16,7 +16,7 @@ import numpy as np
 
 from kappaguard.rules.recipe.trace.array import (
     Chosen,
-    Part,
+    CutRows,
     SymbolicArray,
     has_symbols,
     joined,
@@ -192,7 +192,7 @@ def stand_ins() -> dict[Any, Callable[..., Any]]:
         def join(parts: Any, dim: int = 0) -> Any:
             if isinstance(parts, Chosen) and dim == 0:
                 return parts
-            if isinstance(parts, list | tuple) and any(isinstance(each, Part) for each in parts):
+            if isinstance(parts, list | tuple) and any(isinstance(each, CutRows) for each in parts):
                 return tensor(joined(parts, dim))
             # torch itself sees through lists only
             return function(list(parts) if isinstance(parts, list | tuple) else parts, dim)
