@@ -121,8 +121,9 @@ refuted. With as many selected it is multikrum with 7 neighbours, whose kappa\\*
 `kappaguard exact "flwr.serverapp.strategy:MultiKrum(num_nodes_to_select=9)" -n 11 -f 2`. TorchJD's Krum adds up
 distances that are not squared, which is another function again and cannot be traced. FedML's trimmed mean does not look
 at values: it sorts the clients by their numbers of examples, drops the f first and f last, and averages the others. Its
-geometric median keeps the weights of the clients in a set, where equal ones collapse to one. ByzPy's CenteredClipping
-needs a radius that nothing else gives, and is left out.
+geometric median keeps the weights of the clients in a set, where equal ones collapse to one. ByzPy's MDA leaves subsets
+out of its search by what it has seen so far, which cannot be traced; its CenteredClipping needs a radius that nothing
+else gives, and is left out.
 
 Not in the table: NVFlare 2.9.0 and fluke 0.8.1 install here (`fluke-fl`, without dependencies), but a search of their
 code for medians, trimmed means and Krum finds none: their servers average, weighted by numbers of examples. Calicarpa's

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import difflib
 import re
 from collections.abc import Callable
 from dataclasses import fields
+from pathlib import Path
 from typing import Any, TypeVar
 
 from kappaguard.rules.aksel import Aksel
@@ -157,7 +159,7 @@ def stage(text: str, f: int | None, *, pre: bool) -> Rule | PreAggregation:
 def _build(stage: str, known: dict[str, type[S]], kind: str, f: int | None, extra: dict[str, Any]) -> S:
     match = _STAGE.fullmatch(stage)
     if match is None:
-        raise InputError(f"not the name of a {kind}: {short(stage.strip())}")
+        raise InputError(f"not the name of a {kind}: {short(stage.strip())}{_inside(stage.strip())}")
     name, inside = match.groups()
     if name not in known:
         if name in PRE_AGGREGATIONS:
@@ -179,6 +181,18 @@ def _build(stage: str, known: dict[str, type[S]], kind: str, f: int | None, extr
         if key not in accepted:
             raise InputError(f"{name} has no parameter {key!r}; it has {', '.join(sorted(accepted)) or 'none'}")
     return cls(**parameters)
+
+
+def _inside(path: str) -> str:
+    """What a Python file defines, where it was named without saying which of it is the rule."""
+    if not path.endswith(".py"):
+        return ""
+    try:
+        body = ast.parse(Path(path).read_text(encoding="utf-8")).body
+    except (OSError, SyntaxError, ValueError):
+        return f"; a rule of a file is written file.py:name, and {short(path)} cannot be read"
+    names = [each.name for each in body if isinstance(each, ast.FunctionDef | ast.ClassDef) and each.name[0] != "_"]
+    return "; which of it? " + (", ".join(f"{path}:{name}" for name in names[:8]) or f"{path}:name")
 
 
 def _unknown(name: str, kind: str, known: list[str]) -> str:

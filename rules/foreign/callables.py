@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import inspect
 import sys
 import warnings
@@ -177,7 +178,7 @@ def adapt(target: Any, request: Wanted) -> Adapted | PreAdapted:
 
 def _others(preferred: Form) -> tuple[str, ...]:
     """The styles that are tried if the preferred one does not work, in this order; tensors only where torch is."""
-    tensors = [f"torch-{style}" for style in CONTAINERS] if "torch" in sys.modules or preferred == "torch" else []
+    tensors = [f"torch-{style}" for style in CONTAINERS] if importlib.util.find_spec("torch") is not None else []
     if preferred == "torch":
         return (*tensors, *CONTAINERS)
     return (*CONTAINERS, *(["torch"] if tensors else []), *tensors)
@@ -219,7 +220,7 @@ def _method(trial: Any, request: Wanted) -> str | None:
 def is_symbolic(vectors: Any) -> bool:
     """Whether these are stand-ins for an array, which have no other form."""
     torch = sys.modules.get("torch")
-    return type(vectors) is not np.ndarray and not (torch is not None and isinstance(vectors, torch.Tensor))
+    return type(vectors) is not np.ndarray and not (torch is not None and issubclass(type(vectors), torch.Tensor))
 
 
 def is_module(rule: Any) -> bool:

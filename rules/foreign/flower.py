@@ -101,7 +101,9 @@ class FitCall:
         ]
         with quiet():
             parameters, _ = self.make(len(vectors)).aggregate_fit(1, results, [])
-        return None if parameters is None else common.parameters_to_ndarrays(parameters)[0]
+        if parameters is None or isinstance(parameters, list):
+            return parameters[0] if parameters else None
+        return common.parameters_to_ndarrays(parameters)[0]
 
 
 def _client(place: int) -> Any:
@@ -140,8 +142,8 @@ class TrainCall:
             Reply(
                 app.RecordDict(
                     {
-                        strategy.arrayrecord_key: app.ArrayRecord([row]),
-                        "metrics": app.MetricRecord({strategy.weighted_by_key: count}),
+                        getattr(strategy, "arrayrecord_key", "arrays"): app.ArrayRecord([row]),
+                        "metrics": app.MetricRecord({getattr(strategy, "weighted_by_key", "num-examples"): count}),
                     }
                 )
             )
@@ -158,6 +160,8 @@ def adapt(target: Any, request: Wanted) -> Adapted:
     Options other than ``num_examples`` go to the function or to the constructor. A trimmed mean cuts f / n at each
     end unless told otherwise.
     """
+    for module in ("flwr.common", "flwr.app"):
+        importlib.import_module(module)
     counts = counted(request.options.get("num_examples", 1))
     options = request.without("num_examples")
     if inspect.isroutine(target):

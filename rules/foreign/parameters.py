@@ -21,6 +21,16 @@ BYZANTINE_COUNT = frozenset(
         "num_malicious",
         "num_malicious_clients",
         "num_malicious_nodes",
+        "n_byz",
+        "nbyz",
+        "num_byz",
+        "byzantine_count",
+        "n_adversaries",
+        "num_adversaries",
+        "n_attackers",
+        "num_attackers",
+        "n_faulty",
+        "num_faulty",
         "trim_number",
     }
 )
@@ -118,7 +128,10 @@ def bind(
             keywords[parameter.name] = value
     if missing:
         example = ", ".join(f"{parameter}=..." for parameter in missing)
-        raise InputError(f"{name} needs a value for {', '.join(missing)}: write {name}({example})")
+        counted = (
+            f", or {name}(f={missing[0]!r}) if that is the number of Byzantine vectors" if len(missing) == 1 else ""
+        )
+        raise InputError(f"{name} needs a value for {', '.join(missing)}: write {name}({example}){counted}")
     return tuple(positional), keywords
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import importlib.util
 import inspect
 from pathlib import Path
 from types import ModuleType
@@ -11,6 +12,7 @@ from typing import Any
 
 from kappaguard.rules.base.errors import InputError
 from kappaguard.rules.foreign.adapted import Adapted, Origin, PreAdapted
+from kappaguard.rules.foreign.callables import METHODS
 from kappaguard.rules.foreign.importing import attribute, is_path, load_file, load_module
 from kappaguard.rules.foreign.parameters import Wanted, listed
 from kappaguard.rules.foreign.pipeline import chained
@@ -111,9 +113,18 @@ def first_with(spec: CodeName, names: list[str], shells: list[str]) -> Any:
 def adapt(target: Any, request: Wanted) -> Adapted | PreAdapted:
     """``target`` through the adapter of the library that it, or a class it derives from, comes from."""
     tops = [module.partition(".")[0] for module in origins(target)]
-    name = next((PEERS[top] for top in tops if top in PEERS), PLAIN)
+    name = next((PEERS[top] for top in tops if top in PEERS), PEERS["flwr"] if is_strategy(target) else PLAIN)
     adapted: Adapted | PreAdapted = importlib.import_module(name).adapt(target, request)
     return adapted
+
+
+def is_strategy(target: Any) -> bool:
+    """Whether something that is no subclass of Flower's has the methods of its strategies, and no simpler ones."""
+    if not any(hasattr(target, name) for name in ("aggregate_train", "aggregate_fit")):
+        return False
+    called = "__call__" in dir(target if inspect.isclass(target) else type(target))
+    simpler = called or any(hasattr(target, name) for name in METHODS)
+    return not simpler and importlib.util.find_spec("flwr") is not None
 
 
 def origins(target: Any) -> list[str]:

@@ -70,7 +70,7 @@ def read_back(result: Any, style: str) -> Any:
 
 
 def _joined(layers: list[Any]) -> Any:
-    if type(layers[0]).__module__.partition(".")[0] == "torch":
+    if layers[0].__class__.__module__.partition(".")[0] == "torch":
         import torch
 
         return torch.cat(layers)

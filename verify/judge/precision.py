@@ -110,10 +110,12 @@ def _first_calls(rule: Adapted, n: int, f: int) -> tuple[float, float]:
     if mistaken:
         raise InputError(f"{rule.name} {mistaken[0].detail}; {EXPECTED}")
     if len(faults) == 3 and all(fault.kind in ("exception", "none") for fault in faults):
-        raise InputError(f"{rule.name} does not run at n = {n} and f = {f}: it {faults[0].detail}") from faults[0]
+        hint = f"; {DOUBLES}" if "dtype" in faults[0].detail and "double" in faults[0].detail.lower() else ""
+        raise InputError(f"{rule.name} does not run at n = {n} and f = {f}: it {faults[0].detail}{hint}") from faults[0]
     return DOUBLE if found is None else found, 0.0 if math.isinf(pace) else pace
 
 
+DOUBLES = "the vectors are float64 here: make new tensors like them, as in torch.zeros(n, dtype=x.dtype)"
 EXPECTED = "a rule takes an array of shape (n, d), one vector in each row, and returns one vector of shape (d,)"
 
 

@@ -2,85 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from kappaguard.rules.recipe.trace.conditions import Condition
-from kappaguard.rules.recipe.trace.expression import Expression, Rank, Symbols
+from kappaguard.rules.recipe.trace.expression import Expression, Symbols
 from kappaguard.rules.recipe.trace.order import standing_at
+from kappaguard.rules.recipe.trace.places import Ranked, Standing
 from kappaguard.rules.recipe.trace.refusal import refuse
 
 FLOAT = np.dtype(np.float64)
-
-
-class Ranked:
-    """One of several values, and which one depends on an order: ``values[j]`` if member j of the family has the rank.
-
-    An argmin is a place with the values 0 .. n - 1; the best of several subsets one whose values are tuples.
-    """
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __init__(self, symbols: Symbols, members: tuple[int, ...], rank: Rank, values: Sequence[Any]) -> None:
-        self.symbols, self.members, self.rank, self.values = symbols, members, rank, tuple(values)
-
-    def with_values(self, values: Sequence[Any]) -> Ranked:
-        """The same order with other values."""
-        return Ranked(self.symbols, self.members, self.rank, values)
-
-    def __len__(self) -> int:
-        sizes = {len(value) for value in self.values}
-        if len(sizes) != 1:
-            refuse("how many are selected depends on the input")
-        return sizes.pop()
-
-    def __iter__(self) -> Iterator[Ranked]:
-        return (self.with_values([value[place] for value in self.values]) for place in range(len(self)))
-
-    def __getitem__(self, place: Any) -> Ranked:
-        return self.with_values([value[place] for value in self.values])
-
-    def _plain(self) -> Any:
-        refuse("an index that depends on the input is turned into a plain number", "use it as an index, as it is")
-
-    __index__ = __int__ = __bool__ = __float__ = _plain
-
-    def __eq__(self, other: object) -> Any:
-        refuse("an index that depends on the input is compared")
-
-    def _shifted(self, other: Any, operation: Callable[[Any, Any], Any]) -> Any:
-        if not isinstance(other, int | np.integer):
-            refuse("an index that depends on the input is computed with")
-        return self.with_values([operation(value, int(other)) for value in self.values])
-
-    def __add__(self, other: Any) -> Any:
-        return self._shifted(other, lambda value, by: value + by)
-
-    __radd__ = __add__
-
-    def __sub__(self, other: Any) -> Any:
-        return self._shifted(other, lambda value, by: value - by)
-
-    def __mul__(self, other: Any) -> Any:
-        return self._shifted(other, lambda value, by: value * by)
-
-    __rmul__ = __mul__
-
-    def __floordiv__(self, other: Any) -> Any:
-        return self._shifted(other, lambda value, by: value // by)
-
-    def __mod__(self, other: Any) -> Any:
-        return self._shifted(other, lambda value, by: value % by)
-
-    def item(self) -> Ranked:
-        """The entry itself: it is a symbol already."""
-        return self
-
-    def tolist(self) -> Ranked:
-        """The array itself: its entries are symbols."""
-        return self
 
 
 class Chosen:
@@ -91,6 +24,15 @@ class Chosen:
 
         self.rows, self.conditions = rows, conditions
         self.mask = whole_mask(conditions)
+
+    def without_one(self) -> Any:
+        """All rows but one, where it is that: an array again, as ``np.delete`` leaves it."""
+        if self.mask is None or not self.mask.inverted or len(self.mask.places) > 1:
+            return self
+        (place,) = self.mask.places
+        entries = all(isinstance(each, Expression) for each in self.rows.flat)
+        certain = isinstance(place.rank, int) and place.values == tuple(range(len(self.rows)))
+        return summary_of(np.delete)(self.rows, place, 0) if entries and certain else self
 
     def _weights(self) -> list[Any]:
         return [each.indicator() if isinstance(each, Condition) else int(bool(each)) for each in self.conditions]
@@ -130,11 +72,45 @@ class Chosen:
     def __array__(self, *_: Any, **__: Any) -> Any:
         refuse("what a mask chose is used as an array", "only sum and mean of it are known")
 
+    def __iter__(self) -> Any:
+        refuse("what a mask chose is gone through one by one", "only sum and mean of it are known")
+
+    def __getitem__(self, key: Any) -> Any:
+        if type(key) is int and key in (0, -1) and self.mask is not None and self.mask.count == 1:
+            return self.sum(0)
+        refuse("single entries are taken of what a mask chose", "only sum and mean of it are known")
+
     def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
         name = getattr(function, "__name__", "")
         if name in ("mean", "sum", "average") and args and args[0] is self:
             return (self.sum if name == "sum" else self.mean)(*args[1:2], **options)
+        if name in ("stack", "vstack") and args[0] is self and options.get("axis", *args[1:2] or (0,)) == 0:
+            return self
         refuse(f"np.{name} of what a mask chose", "only sum and mean of it are known")
+
+
+class CutRows:
+    """What stands before, or behind, a place: both together are the rows without that one."""
+
+    def __init__(self, rows: SymbolicArray, key: slice) -> None:
+        size = len(rows)
+        self.rows, self.before = rows, isinstance(key.stop, Ranked)
+        self.place = key.stop if self.before else key.start - 1
+        if (key.start not in (None, 0) if self.before else key.stop is not None) or key.step is not None:
+            refuse("a slice whose length depends on the input", "np.delete drops one")
+        if self.place.values != tuple(range(size)):
+            refuse("a slice whose length depends on the input", "np.delete drops one")
+
+
+def joined(parts: Any, axis: int) -> Any:
+    """Parts before and behind one place, joined."""
+    match list(parts):
+        case [CutRows(before=True) as first, CutRows(before=False) as second] if axis == 0:
+            same = first.rows is second.rows or [e.key for e in first.rows.flat] == [e.key for e in second.rows.flat]
+            places = (first.place.members, first.place.rank) == (second.place.members, second.place.rank)
+            if same and places:
+                return summary_of(np.delete)(first.rows, first.place, 0)
+    refuse("slices whose lengths depend on the input are joined", "np.delete drops one")
 
 
 class SymbolicArray(np.ndarray):
@@ -162,6 +138,10 @@ class SymbolicArray(np.ndarray):
         return apply_ufunc(ufunc, method, inputs, options)
 
     def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, Chosen) and list(flat(key.rows)) == list(range(len(self))):
+            return Chosen(self, key.conditions)
+        if isinstance(key, slice) and (isinstance(key.start, Ranked) or isinstance(key.stop, Ranked)):
+            return CutRows(self, key)
         keys = list(key) if isinstance(key, tuple) else [key]
         where = [place for place, each in enumerate(keys) if has_symbols(each)]
         if not where:
@@ -177,7 +157,7 @@ class SymbolicArray(np.ndarray):
             conditions = flat(index)
             if np.ndim(index) != 1 or len(conditions) != len(self):
                 refuse("a mask that depends on the input chooses single entries", "multiply with it, or use np.where")
-            return Chosen(self, conditions)
+            return Chosen(self, conditions).without_one()
         return self._selected(keys, where[0], index)
 
     def _paired(self, keys: list[Any]) -> Any:
@@ -195,6 +175,8 @@ class SymbolicArray(np.ndarray):
         if isinstance(index, Ranked):
             rows = [plain(self[(*keys[:where], _plain_key(value), *keys[where + 1 :])]) for value in index.values]
             return chosen_of(index, rows)
+        if isinstance(index, Standing):
+            refuse("vectors are put into an order by their ranks", "take them by argsort")
         leading = sum(not isinstance(key, int | np.integer) for key in keys[:where])
         if any(key is None or key is Ellipsis for key in keys[:where]):
             refuse("an unusual index beside one that depends on the input")
@@ -212,8 +194,7 @@ class SymbolicArray(np.ndarray):
 
     def astype(self, dtype: Any = None, *_: Any, **__: Any) -> SymbolicArray:
         """A copy: numbers are exact here."""
-        require_float(dtype)
-        return self.copy()
+        return converted(self, dtype)
 
     def sort(self, axis: int = -1, **options: Any) -> None:  # type: ignore[override]
         """Sort in place."""
@@ -275,9 +256,16 @@ def require_float(dtype: Any) -> None:
         refuse(f"values are converted to {dtype}", "whole numbers are not piecewise linear in the input")
 
 
+def converted(array: SymbolicArray, dtype: Any) -> SymbolicArray:
+    """A copy: numbers are exact here, and places, ranks and conditions are whole numbers as they are."""
+    if any(isinstance(each, Expression | float) for each in flat(array)):
+        require_float(dtype)
+    return array.copy()
+
+
 def has_symbols(value: Any) -> bool:
     """Whether an index is, or has in it, something that depends on the input."""
-    if isinstance(value, Ranked | Condition | Expression):
+    if isinstance(value, Ranked | Standing | Condition | Expression):
         return True
     if isinstance(value, np.ndarray):
         return is_object(value) and any(has_symbols(each) for each in value.flat)
@@ -337,7 +325,7 @@ def chosen_of(index: Ranked, parts: list[Any]) -> Any:
 def symbols_in(*values: Any) -> Symbols | None:
     """The symbols of the first entry that has any."""
     for value in values:
-        if isinstance(value, Expression | Condition | Ranked):
+        if isinstance(value, Expression | Condition | Ranked | Standing):
             return value.symbols
         if isinstance(value, np.ndarray) and not is_object(value):
             continue

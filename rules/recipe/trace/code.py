@@ -173,7 +173,8 @@ def _staged(guarded: Guarded, x: Any) -> Any:
         call = strategy_call(guarded.run)
         if call is not None:
             return call(x)
-    if guarded.form == "torch":
+    style = guarded.run.style if isinstance(guarded.run, PlainCall) else ""
+    if guarded.form == "torch" or style.startswith("torch"):
         from kappaguard.rules.recipe.trace.tensors import tensor
 
         return guarded.run(tensor(x))

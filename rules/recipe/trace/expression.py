@@ -45,7 +45,12 @@ PLACED = ("root", "holds", "quotient")
 
 
 class Symbols:
-    """The atoms and interned expressions of one trace."""
+    """The atoms and interned expressions of one trace.
+
+    ``extremes`` has, of which values an expression is the greatest or the least; ``signs`` whether it is
+    never negative; ``results`` what functions returned;
+    ``weights`` whether plain numbers stand at ranks.
+    """
 
     def __init__(self) -> None:
         self.atoms: list[tuple[Any, ...]] = []
@@ -55,6 +60,10 @@ class Symbols:
         self.work = 0
         self.notes: dict[str, tuple[str, str]] = {}
         self.places: dict[int, tuple[str, str]] = {}
+        self.extremes: dict[tuple[int, bool], tuple[int, ...]] = {}
+        self.signs: dict[int, bool] = {}
+        self.results: dict[tuple[Any, ...], Any] = {}
+        self.weights = False
 
     def note(self, what: str) -> None:
         """Remember where the code first did something that few recipes can follow."""

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from kappaguard.rules.foreign.flower import FitCall, Reply, TrainCall, quiet, weighted
-from kappaguard.rules.recipe.trace.array import Ranked
 from kappaguard.rules.recipe.trace.merging import standing
+from kappaguard.rules.recipe.trace.places import Ranked
 
 PLAIN = "symbols"
 
@@ -73,7 +73,9 @@ def _fit(run: FitCall, x: Any) -> Any:
     ]
     with quiet():
         parameters, _ = run.make(len(x)).aggregate_fit(1, results, [])
-    return None if parameters is None else parameters.tensors[0]
+    if parameters is None or isinstance(parameters, list):
+        return parameters[0] if parameters else None
+    return parameters.tensors[0]
 
 
 def _train(run: TrainCall, x: Any) -> Any:
@@ -82,8 +84,8 @@ def _train(run: TrainCall, x: Any) -> Any:
         Reply(
             Content(
                 {
-                    strategy.arrayrecord_key: Layers({"0": SymbolicLayer(row)}),
-                    "metrics": {strategy.weighted_by_key: count},
+                    getattr(strategy, "arrayrecord_key", "arrays"): Layers({"0": SymbolicLayer(row)}),
+                    "metrics": {getattr(strategy, "weighted_by_key", "num-examples"): count},
                 }
             )
         )
@@ -110,10 +112,16 @@ def stand_ins() -> dict[Any, Callable[..., Any]]:
     def layer(value: Any, *rest: Any, **options: Any) -> Any:
         return SymbolicLayer(value) if isinstance(value, np.ndarray) else app.Array(value, *rest, **options)
 
+    def record(given: Any = ()) -> Layers:
+        named = dict(given) if isinstance(given, dict) else {str(place): each for place, each in enumerate(given)}
+        return Layers(
+            {name: SymbolicLayer(each) if isinstance(each, np.ndarray) else each for name, each in named.items()}
+        )
+
     return {
         common.ndarrays_to_parameters: packed,
         common.parameters_to_ndarrays: unpacked,
         app.Array: layer,
-        app.ArrayRecord: lambda given=(): Layers(given),
+        app.ArrayRecord: record,
         app.MetricRecord: lambda given=(): dict(given),
     }

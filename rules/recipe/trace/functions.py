@@ -6,16 +6,19 @@ Everything else works on the objects themselves: sums, means, products, slices, 
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from kappaguard.rules.recipe.trace.array import Chosen, Ranked, flat, has_symbols, plain, symbolic
+from kappaguard.rules.recipe.trace.array import Chosen, flat, has_symbols, plain, symbolic
 from kappaguard.rules.recipe.trace.conditions import Condition
 from kappaguard.rules.recipe.trace.expression import Expression, Rank, Symbols, simplest
+from kappaguard.rules.recipe.trace.marks import is_order, marks, write_along
 from kappaguard.rules.recipe.trace.order import family, least
+from kappaguard.rules.recipe.trace.places import Ranked, Standing
 from kappaguard.rules.recipe.trace.refusal import refuse
 from kappaguard.rules.recipe.trace.summaries import SUMMARIES, along, arrays, single, stacked, summary
 from kappaguard.rules.recipe.trace.ufuncs import entrywise, larger, smaller
@@ -32,6 +35,8 @@ def known_meaning_of(function: Any) -> Callable[..., Any]:
 
 
 def _values(values: list[Any], symbols: Symbols, ranks: list[Rank]) -> list[Any]:
+    if is_order(tuple(values), len(values)):
+        values = list(range(len(values)))
     if not any(isinstance(value, Expression | Condition) for value in values):
         ordered = sorted(values)
         return [ordered[rank if isinstance(rank, int) else rank[0] + rank[2]] for rank in ranks]
@@ -40,6 +45,8 @@ def _values(values: list[Any], symbols: Symbols, ranks: list[Rank]) -> list[Any]
 
 
 def _places(values: list[Any], symbols: Symbols, ranks: list[Rank]) -> list[Any]:
+    if is_order(tuple(values), len(values)) and ranks == list(range(len(values))):
+        return [Standing(tuple(values), entry) for entry in range(len(values))]
     members, _ = family(values, symbols)
     return [Ranked(symbols, members, rank, range(len(values))) for rank in ranks]
 
@@ -88,12 +95,12 @@ def _argmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: Any =
     return single(lambda values, symbols: _places(values, symbols, [len(values) - 1])[0], a, axis, keepdims)
 
 
-@summary(np.min, np.amin)
+@summary(np.min, np.amin, np.nanmin)
 def _min(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, **_: Any) -> Any:
     return _over_axes(lambda values, symbols: _values(values, symbols, [0])[0], a, axis, keepdims)
 
 
-@summary(np.max, np.amax)
+@summary(np.max, np.amax, np.nanmax)
 def _max(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, **_: Any) -> Any:
     return _over_axes(lambda values, symbols: _values(values, symbols, [len(values) - 1])[0], a, axis, keepdims)
 
@@ -107,7 +114,7 @@ def _over_axes(function: Callable[[list[Any], Symbols], Any], array: Any, axis: 
     return single(function, array, axis, keepdims)
 
 
-@summary(np.median)
+@summary(np.median, np.nanmedian)
 def _median(
     a: Any, axis: int | None = None, out: Any = None, overwrite_input: Any = False, keepdims: Any = False
 ) -> Any:
@@ -143,8 +150,8 @@ def _quantile_of(percent: int) -> Callable[..., Any]:
     return quantile
 
 
-summary(np.quantile)(_quantile_of(1))
-summary(np.percentile)(_quantile_of(100))
+summary(np.quantile, np.nanquantile)(_quantile_of(1))
+summary(np.percentile, np.nanpercentile)(_quantile_of(100))
 
 
 @summary(np.where)
@@ -169,9 +176,18 @@ def merged(condition: Any, left: Any, right: Any) -> Any:
     return weight * left + (1 - weight) * right
 
 
-@summary(np.nonzero, np.flatnonzero, np.argwhere)
+@summary(np.nonzero)
 def _nonzero(a: Any) -> Any:
-    refuse("the places where a condition holds are listed, and how many depends on the input", "use the mask itself")
+    return (_flatnonzero(a),)
+
+
+@summary(np.flatnonzero, np.argwhere)
+def _flatnonzero(a: Any) -> Any:
+    if np.ndim(a) != 1:
+        refuse(
+            "the places where a condition holds are listed, and how many depends on the input", "use the mask itself"
+        )
+    return Chosen(symbolic(np.arange(len(a))), flat(a))
 
 
 @summary(np.clip)
@@ -216,6 +232,8 @@ def _delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
         refuse("an entry whose place depends on the input is deleted along another axis than the first")
     if isinstance(obj, np.ndarray | list) and len(obj) == 1:
         obj = flat(obj)[0]
+    if isinstance(obj, np.ndarray | list):
+        return Chosen(array, [~each for each in marks(flat(obj), list(range(len(array))), len(array))])
     if not isinstance(obj, Ranked) or not isinstance(obj.rank, int) or obj.values != tuple(range(len(array))):
         refuse("what is deleted is not one argmin or argmax of all", "delete one at a time, or keep with argsort")
     symbols = obj.symbols
@@ -228,6 +246,27 @@ def _delete(arr: Any, obj: Any, axis: int | None = None) -> Any:
             number = symbols.atom("rest", aligned[0], obj.rank, place, aligned[1])
             found[(place, *where)] = Expression(symbols, {(number,): 1})
     return symbolic(found)
+
+
+@summary(np.put_along_axis)
+def _put_along_axis(arr: Any, indices: Any, values: Any, axis: int) -> None:
+    write_along(arr, indices, values, axis)
+
+
+@summary(np.isin)
+def _isin(element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False) -> Any:
+    if has_symbols(element):
+        refuse("places that depend on the input are looked up")
+    entries = [operator.index(each) for each in flat(np.asarray(element).reshape(-1))]
+    found = marks(flat(stacked(test_elements)), entries, max(entries) + 1)
+    return symbolic(np.array([~each if invert else each for each in found], dtype=object).reshape(np.shape(element)))
+
+
+@summary(np.lexsort)
+def _lexsort(keys: Any, axis: int = -1) -> Any:
+    if len(keys) != 1:
+        refuse("vectors are ordered by more than one key")
+    return _argsort(keys[0], axis)
 
 
 @summary(np.linalg.norm)
@@ -250,7 +289,7 @@ def _average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fal
     return (array * symbolic(shape)).sum(axis=axis) / total
 
 
-@summary(np.var)
+@summary(np.var, np.nanvar)
 def _var(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: int = 0, keepdims: Any = False, **_: Any
 ) -> Any:
@@ -260,7 +299,7 @@ def _var(
     return ((array * array).sum(axis=axis, keepdims=keepdims) - total * total / size) / (size - ddof)
 
 
-@summary(np.std)
+@summary(np.std, np.nanstd)
 def _std(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: int = 0, keepdims: Any = False, **_: Any
 ) -> Any:
@@ -297,6 +336,16 @@ def _count(a: Any, axis: Any = None, **_: Any) -> Any:
     return entrywise(lambda value: value.indicator() if isinstance(value, Condition) else int(bool(value)), a).sum(
         axis=axis
     )
+
+
+@summary(np.nanmean)
+def _nanmean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **_: Any) -> Any:
+    return arrays(a).mean(axis=axis, keepdims=keepdims)
+
+
+@summary(np.nansum)
+def _nansum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, **_: Any) -> Any:
+    return arrays(a).sum(axis=axis, keepdims=keepdims)
 
 
 @summary(np.round, np.around)
@@ -359,3 +408,21 @@ def squareform(x: Any, *_: Any, **__: Any) -> Any:
     rows, columns = np.triu_indices(size, 1)
     found[rows, columns] = found[columns, rows] = array
     return symbolic(found)
+
+
+def trim_mean(a: Any, proportiontocut: float, axis: int = 0, **_: Any) -> Any:
+    """``scipy.stats.trim_mean``."""
+    array = arrays(a)
+    size = array.shape[axis]
+    cut = int(proportiontocut * size)
+    return np.moveaxis(SUMMARIES[np.sort](array, axis), axis, 0)[cut : size - cut].mean(axis=0)
+
+
+def rankdata(a: Any, method: str = "average", *, axis: int | None = None, **_: Any) -> Any:
+    """``scipy.stats.rankdata``."""
+    if method != "ordinal":
+        refuse(f"equal values have equal ranks by the method {method}", "ordinal ranks are known")
+    array = arrays(a)
+    order = SUMMARIES[np.argsort](array, axis)
+    ranks = SUMMARIES[np.argsort](order, 0 if axis is None else axis)
+    return ranks + 1

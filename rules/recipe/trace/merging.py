@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
+import heapq
+import math
+import statistics
 from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
 
-from kappaguard.rules.recipe.trace.array import Ranked, chosen_of, plain, symbols_in
+from kappaguard.rules.recipe.trace.array import (
+    Chosen,
+    SymbolicArray,
+    chosen_of,
+    flat,
+    has_symbols,
+    plain,
+    symbolic,
+    symbols_in,
+)
 from kappaguard.rules.recipe.trace.conditions import Condition
 from kappaguard.rules.recipe.trace.expression import Expression
-from kappaguard.rules.recipe.trace.functions import merged
+from kappaguard.rules.recipe.trace.functions import known_meaning_of, merged
+from kappaguard.rules.recipe.trace.marks import Mark, are_different, marks
 from kappaguard.rules.recipe.trace.order import family, least
+from kappaguard.rules.recipe.trace.places import Ranked, Standing
 from kappaguard.rules.recipe.trace.refusal import refuse
+from kappaguard.rules.recipe.trace.summaries import stacked
 from kappaguard.rules.recipe.trace.ufuncs import entrywise
 
 ABSENT = object()
@@ -75,7 +90,49 @@ class Helper:
         """``container[key]``."""
         if isinstance(key, Ranked) and isinstance(container, list | tuple):
             return standing(key, [container[value] for value in key.values])
+        if type(container) is np.ndarray and isinstance(key, Ranked):
+            return _standing_in(container, key)
+        if type(container) is np.ndarray and isinstance(key, SymbolicArray) and not has_symbols(key):
+            return container[plain(key).astype(int)]
         return container[key]
+
+    @staticmethod
+    def contains(container: Any, item: Any) -> Any:
+        """``item in container``."""
+        inner = getattr(container, "array", container)
+        if isinstance(item, int | np.integer) and isinstance(inner, list | tuple | np.ndarray):
+            places = flat(inner)
+            if any(isinstance(each, Ranked) for each in places):
+                size = max([int(item), *(value for each in places for value in each.values)]) + 1
+                return marks(places, [int(item)], size)[0]
+        return item in container
+
+    @staticmethod
+    def filtered(pairs: list[tuple[Any, Callable[[], Any]]]) -> Any:
+        """``[value for ... if condition]``."""
+        if not any(isinstance(condition, Condition) for condition, _ in pairs):
+            return [value() for condition, value in pairs if condition]
+        values, conditions = [value() for _, value in pairs], [condition for condition, _ in pairs]
+        rows = stacked([each.array if hasattr(each, "array") else each for each in values])
+        whole = Chosen(symbolic(rows), _in_one_mask(conditions)).without_one()
+        return [like(each, values[0]) for each in whole] if isinstance(whole, np.ndarray) else like(whole, values[0])
+
+    @staticmethod
+    def remove(container: Any, place: Any) -> None:
+        """``del container[place]``."""
+        if isinstance(place, Ranked) and type(container) is list:
+            container[:] = without(container, place)
+        else:
+            del container[place]
+
+    @staticmethod
+    def pop(container: Any, place: Any) -> Any:
+        """``container.pop(place)``."""
+        if not isinstance(place, Ranked) or type(container) is not list:
+            return container.pop(place)
+        found = Helper.get(container, place)
+        container[:] = without(container, place)
+        return found
 
     @staticmethod
     def index(container: Any, *args: Any) -> Any:
@@ -105,6 +162,31 @@ class Helper:
             return STAND_INS.get(function) or Helper.table.get(function, function)
         except TypeError:
             return function
+
+
+def without(values: list[Any], place: Ranked) -> list[Any]:
+    """A list after what stands at a place was removed from it."""
+    bare = stacked([each.array if hasattr(each, "array") else each for each in values])
+    return [like(each, values[0]) for each in known_meaning_of(np.delete)(bare, place, 0)]
+
+
+def _in_one_mask(conditions: list[Any]) -> list[Any]:
+    """Marks are those of a mask as long as the list."""
+    found = [
+        Mark(each.places, each.entry, len(conditions), each.inverted)
+        if isinstance(each, Mark) and are_different(each.places, len(conditions))
+        else each
+        for each in conditions
+    ]
+    return found
+
+
+def _standing_in(container: Any, place: Ranked) -> Any:
+    """What stands at a place of a plain array; whole numbers stay places."""
+    parts = [container[value] for value in place.values]
+    if container.dtype.kind in "iu":
+        return place.with_values([part.tolist() for part in parts])
+    return chosen_of(place, parts)
 
 
 def without_tensor(value: Any) -> Any:
@@ -150,7 +232,7 @@ def merge(test: Condition, left: Any, right: Any) -> Any:
     bare = without_tensor(left), without_tensor(right)
     if bare[0] is not left or bare[1] is not right:
         return like(merge(test, *bare), left if bare[0] is not left else right)
-    if isinstance(test.left, Expression) and test.kind in ("<", "<="):
+    if test.kind in ("<", "<=") and isinstance(test.left, Expression):
         found = _running(test, left, right)
         if found is not None:
             return found
@@ -271,8 +353,52 @@ def _keeping(kind: Any, *kept: type) -> Callable[..., Any]:
     return convert
 
 
-STAND_INS = {
-    int: _keeping(int, Ranked, Condition),
+def _set(*args: Any) -> Any:
+    """A set of places is only looked through: a list will do."""
+    return list(args[0]) if args and has_symbols(list(args[0])) else set(*args)
+
+
+def _sum(values: Any, start: Any = 0) -> Any:
+    return start + values.sum(0) if isinstance(values, Chosen) else sum(values, start)
+
+
+def _nsmallest(last: bool) -> Callable[..., Any]:
+    def taken(count: int, values: Any, key: Any = None) -> Any:
+        return _sorted(values, key=key, reverse=last)[:count]
+
+    return taken
+
+
+def _distance(p: Any, q: Any) -> Any:
+    symbols = symbols_in(p, q)
+    return math.dist(p, q) if symbols is None else np.sqrt(sum((a - b) ** 2 for a, b in zip(p, q, strict=True)))
+
+
+def _of_list(function: Any, meaning: Any) -> Callable[..., Any]:
+    def call(values: Any, *args: Any, **options: Any) -> Any:
+        values = values if isinstance(values, np.ndarray | list | tuple) else list(values)
+        return meaning(stacked(values)) if has_symbols(values) else function(values, *args, **options)
+
+    return call
+
+
+def _square_root(value: Any) -> Any:
+    return value.sqrt() if isinstance(value, Expression) else math.sqrt(value)
+
+
+STAND_INS: dict[Any, Any] = {
+    set: _set,
+    frozenset: _set,
+    sum: _sum,
+    heapq.nsmallest: _nsmallest(False),
+    heapq.nlargest: _nsmallest(True),
+    math.dist: _distance,
+    math.sqrt: _square_root,
+    math.fsum: _of_list(math.fsum, lambda values: values.sum()),
+    statistics.median: _of_list(statistics.median, known_meaning_of(np.median)),
+    statistics.mean: _of_list(statistics.mean, lambda values: values.mean()),
+    statistics.fmean: _of_list(statistics.fmean, lambda values: values.mean()),
+    int: _keeping(int, Ranked, Condition, Standing),
     float: _keeping(float, Ranked, Condition, Expression),
     bool: _keeping(bool, Condition),
     min: _extreme(False),

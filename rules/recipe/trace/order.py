@@ -50,14 +50,52 @@ def least(members: tuple[int, ...], rank: Rank, rooted: bool, symbols: Symbols) 
     finite = tuple(sorted(member for member in members if member >= 0))
     if rank == -1 or (isinstance(rank, int) and rank >= len(finite)):
         return math.inf
+    finite, rank = _after_removal(finite, finite, rank, symbols)[0::2]
+    if rank in (0, len(finite) - 1):
+        finite, rank = _of_one_level(finite, rank != 0, symbols)
     if len(set(finite)) == 1:
         found = of_key(symbols, finite[0])
     else:
         found = atom(symbols, "least", finite, rank)
+        if rank in (0, len(finite) - 1):
+            symbols.extremes[found.key, rank != 0] = finite
         zero = constant(0, symbols).key
         if rank == 0 and zero in finite and all(is_nonnegative(of_key(symbols, key)) for key in finite):
             found = constant(0, symbols)
     return found.sqrt() if rooted else found
+
+
+def _of_one_level(members: tuple[int, ...], greatest: bool, symbols: Symbols) -> tuple[tuple[int, ...], int]:
+    """The greatest of values among which is the greatest of others is that of all; likewise the least."""
+    found = set(members)
+    for member in members:
+        inner = symbols.extremes.get((member, greatest))
+        if inner is not None:
+            found.remove(member)
+            found.update(inner)
+    zero = constant(0, symbols).key
+    if greatest and len(found) > 1 and zero in found and all(is_nonnegative(of_key(symbols, key)) for key in found):
+        found.discard(zero)
+    return tuple(sorted(found)), len(found) - 1 if greatest else 0
+
+
+def _after_removal(
+    members: tuple[int, ...], beside: tuple[int, ...], rank: Rank, symbols: Symbols
+) -> tuple[tuple[int, ...], tuple[int, ...], Rank]:
+    """A rank among scores of which one was removed by its rank, as a rank among all of them."""
+    first, second = of_key(symbols, members[0]).single("rest"), of_key(symbols, beside[0]).single("rest")
+    if first is None or second is None or not isinstance(rank, int) or first[1] != first[4]:
+        return members, beside, rank
+    rests = [of_key(symbols, member).single("rest") for member in members]
+    others = [of_key(symbols, key).single("rest") for key in beside]
+    for one, other in zip(rests, others, strict=True):
+        if one is None or other is None or one[3] != other[3]:
+            return members, beside, rank
+        if one[1:3] != first[1:3] or other[1:3] != first[1:3] or one[4] != first[4] or other[4] != second[4]:
+            return members, beside, rank
+    if len({one[3] for one in rests if one is not None}) != len(first[1]) - 1:
+        return members, beside, rank
+    return _after_removal(first[1], second[4], rank if rank < first[2] else rank + 1, symbols)
 
 
 def standing_at(members: tuple[int, ...], rank: Rank, beside: tuple[Any, ...], symbols: Symbols) -> Any:
@@ -72,12 +110,27 @@ def standing_at(members: tuple[int, ...], rank: Rank, beside: tuple[Any, ...], s
             refuse("a selection is made from values that are not all finite numbers")
     if all(value.key == member for member, value in pairs):
         return least(members, rank, False, symbols)
+    symbols.weights = symbols.weights or all(not value.degree for _, value in pairs)
     ordered = sorted((member, value.key) for member, value in pairs)
-    return atom(symbols, "at", tuple(m for m, _ in ordered), rank, tuple(v for _, v in ordered))
+    by_member, standing = tuple(member for member, _ in ordered), tuple(key for _, key in ordered)
+    names, values, place = _after_removal(by_member, standing, rank, symbols)
+    return atom(symbols, "at", *_sorted_pairs(names, place, values))
+
+
+def _sorted_pairs(members: tuple[int, ...], rank: Rank, beside: tuple[int, ...]) -> tuple[Any, ...]:
+    ordered = sorted(zip(members, beside, strict=True))
+    return tuple(m for m, _ in ordered), rank, tuple(v for _, v in ordered)
 
 
 def is_nonnegative(expression: Expression) -> bool:
     """Whether it can be seen to be >= 0: positive multiples of roots, of order statistics of such, and of squares."""
+    signs = expression.symbols.signs
+    if expression.key not in signs:
+        signs[expression.key] = _is_nonnegative(expression)
+    return signs[expression.key]
+
+
+def _is_nonnegative(expression: Expression) -> bool:
     symbols = expression.symbols
     squares: dict[Monomial, int] = {}
     for monomial, value in expression.terms.items():

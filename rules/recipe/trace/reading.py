@@ -6,8 +6,9 @@ from fractions import Fraction
 from typing import Any
 
 from kappaguard.rules.recipe.trace.expression import Expression, Symbols, atom, constant, of_key
-from kappaguard.rules.recipe.trace.order import least, standing_at
+from kappaguard.rules.recipe.trace.order import least
 from kappaguard.rules.recipe.trace.refusal import Untraceable
+from kappaguard.rules.recipe.trace.weighing import gathered, left_over
 
 Atom = tuple[Any, ...]
 Vector = tuple[Expression, ...]
@@ -42,7 +43,7 @@ class Reader:
 
     def resolved(self, expression: Expression) -> Expression:
         """With ranks that were left open summed up: all of a group with one coefficient are its ranks in any order."""
-        expression = self._gathered(expression)
+        expression = left_over(gathered(expression))
         atoms = self.symbols.atoms
         opened: dict[Atom, dict[int, int]] = {}
         for monomial, value in expression.terms.items():
@@ -74,47 +75,6 @@ class Reader:
                 )
                 found = found + settled._scaled(factor, expression.denominator)
         return found
-
-    def _gathered(self, expression: Expression) -> Expression:
-        """With weights by rank multiplied in: what stands beside a rank, times y, is y times that beside the rank."""
-        found = constant(0, self.symbols)
-        products: dict[tuple[Any, ...], list[Expression]] = {}
-        for monomial, value in expression.terms.items():
-            weights, other = self._weighed(monomial)
-            if not weights:
-                found = found + Expression(self.symbols, {monomial: value}, expression.denominator)
-                continue
-            for description, factor in weights.items():
-                _, members, rank, beside = description
-                rows = products.setdefault((members, rank), [constant(0, self.symbols)] * len(members))
-                scale = factor * Fraction(value, expression.denominator)
-                for place, key in enumerate(beside):
-                    weight = Fraction(of_key(self.symbols, key).coefficients().get((), 0)) * scale
-                    rows[place] = rows[place] + other._scaled(*weight.as_integer_ratio())
-        if not products:
-            return expression
-        for (members, rank), rows in products.items():
-            first = next((value for row in rows for value in row.coefficients().values()), Fraction(1))
-            beside = tuple(row._scaled(*(1 / first).as_integer_ratio()) for row in rows)
-            found = found + standing_at(members, rank, beside, self.symbols)._scaled(*first.as_integer_ratio())
-        return found
-
-    def _weighed(self, monomial: tuple[int, ...]) -> tuple[dict[Atom, Fraction], Expression]:
-        """The weights by rank in a product of two, and the other factor; no weights if there are none."""
-        nothing = constant(0, self.symbols)
-        if len(monomial) != 2:
-            return {}, nothing
-        for name, other in (monomial, monomial[::-1]):
-            description = self.symbols.atoms[name]
-            part = of_key(self.symbols, description[1]) if description[0] == "alias" else None
-            terms = {description: Fraction(1)} if part is None else {}
-            if part is not None:
-                if any(len(each) != 1 for each in part.terms):
-                    continue
-                terms = self.linear(part)
-            if all(each[0] == "at" and all(of_key(self.symbols, key).degree == 0 for key in each[3]) for each in terms):
-                return terms, Expression(self.symbols, {(other,): 1})
-        return {}, nothing
 
     def _is_open(self, monomial: tuple[int, ...]) -> bool:
         if len(monomial) != 1:

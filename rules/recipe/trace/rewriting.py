@@ -7,6 +7,9 @@ Nothing in them changes for plain values. For symbols
     min, max, sorted     leave names of ranks behind;   int, float, bool leave symbols as they are
     np.array, np.zeros   make arrays that can hold symbols; NumPy's and SciPy's functions take lists of symbols, too
     a_list[place]        whatever stands at that place of the list;   a_list.sort() leaves names of ranks in it
+    a_list.pop(place)    the others, in their order, are left in it;   del a_list[place] likewise
+    i in places          whether an entry is among places that depend on the input
+    [u for i in v if c]  the values for which c holds: how many may be left open, their mean and sum are known
 
 Code objects are exchanged while a trace runs, and put back.
 """
@@ -26,7 +29,7 @@ from kappaguard.rules.recipe.trace.merging import GROWN, Helper
 from kappaguard.rules.recipe.trace.refusal import TRACED_FILES
 
 HELPER = "__kappaguard_trace__"
-DEPTH = 2
+DEPTH = 3
 """How many imports away from the rule code of the same package is compiled again."""
 
 
@@ -89,17 +92,50 @@ class _Rewrite(ast.NodeTransformer):
             found = self._call(node, word, value, _lambda(found))
         return found
 
+    def visit_Compare(self, node: ast.Compare) -> Any:
+        self.generic_visit(node)
+        if len(node.ops) != 1 or not isinstance(node.ops[0], ast.In | ast.NotIn) or not self.inside:
+            return node
+        found = self._call(node, "contains", node.comparators[0], node.left)
+        return found if isinstance(node.ops[0], ast.In) else self._call(node, "negate", found)
+
+    def visit_ListComp(self, node: ast.ListComp) -> Any:
+        self.generic_visit(node)
+        if len(node.generators) != 1 or len(node.generators[0].ifs) != 1 or not self.inside:
+            return node
+        (each,) = node.generators
+        names = [part.id for part in ast.walk(each.target) if isinstance(part, ast.Name)]
+        test = each.ifs.pop()
+        if any(isinstance(part, ast.NamedExpr | ast.Await | ast.Yield) for part in ast.walk(node)):
+            each.ifs.append(test)
+            return node
+        later = _lambda(node.elt)
+        later.args.kwonlyargs = [ast.arg(name) for name in names]
+        later.args.kw_defaults = [ast.Name(name, ast.Load()) for name in names]
+        node.elt = ast.Tuple([test, later], ast.Load())
+        _located(node, node)
+        return self._call(node, "filtered", node)
+
     def visit_Subscript(self, node: ast.Subscript) -> Any:
         self.generic_visit(node)
         if not isinstance(node.ctx, ast.Load) or not self.inside or _has_slice(node.slice):
             return node
         return self._call(node, "get", node.value, node.slice)
 
+    def visit_Delete(self, node: ast.Delete) -> Any:
+        self.generic_visit(node)
+        match node.targets:
+            case [ast.Subscript(value=value, slice=place)] if self.inside and not _has_slice(place):
+                return ast.copy_location(ast.Expr(self._call(node, "remove", value, place)), node)
+        return node
+
     def visit_Call(self, node: ast.Call) -> Any:
         self.generic_visit(node)
         if isinstance(node.func, ast.Attribute) and node.func.attr == "index" and self.inside and not node.keywords:
             return self._call(node, "index", node.func.value, *node.args)
         match node.func:
+            case ast.Attribute(value=value, attr="pop") if self.inside and len(node.args) == 1 and not node.keywords:
+                return self._call(node, "pop", value, *node.args)
             case ast.Attribute(value=value, attr="sort") if self.inside and not _is_numpy(value):
                 found = self._call(node, "sort", value, *node.args)
                 found.keywords = node.keywords

@@ -10,10 +10,20 @@ from typing import Any
 import numpy as np
 
 from kappaguard.rules.recipe.trace import functions
-from kappaguard.rules.recipe.trace.array import Ranked, SymbolicArray, has_symbols, plain, require_float, symbolic
+from kappaguard.rules.recipe.trace.array import (
+    Chosen,
+    CutRows,
+    SymbolicArray,
+    has_symbols,
+    joined,
+    plain,
+    require_float,
+    symbolic,
+)
 from kappaguard.rules.recipe.trace.conditions import Condition
 from kappaguard.rules.recipe.trace.expression import Symbols, atom
 from kappaguard.rules.recipe.trace.merging import merge, standing
+from kappaguard.rules.recipe.trace.places import Ranked
 from kappaguard.rules.recipe.trace.refusal import REFUSALS, Untraceable, refuse
 from kappaguard.rules.recipe.trace.rewriting import rewriting
 from kappaguard.rules.recipe.trace.summaries import SUMMARIES, arrays, stacked
@@ -138,6 +148,8 @@ def _making(function: Any) -> Callable[..., Any]:
     """``np.array`` and its like."""
 
     def make(value: Any, *args: Any, **options: Any) -> Any:
+        if isinstance(value, Chosen):
+            return value
         if has_symbols(value):
             require_float(args[0] if args else options.get("dtype"))
         if isinstance(value, SymbolicArray):
@@ -153,13 +165,22 @@ def _making(function: Any) -> Callable[..., Any]:
 
 
 def _filling(function: Any) -> Callable[..., Any]:
-    """``np.zeros`` and its like: arrays of floats, and masks, may have to hold symbols."""
+    """``np.zeros`` and its like: arrays of numbers, and masks, may have to hold symbols."""
 
     def make(*args: Any, **options: Any) -> Any:
         found = function(*args, **options)
-        return found.astype(object).view(SymbolicArray) if found.dtype.kind in "fb" and found.ndim else found
+        return found.astype(object).view(SymbolicArray) if found.dtype.kind in "fbiu" and found.ndim else found
 
     return make
+
+
+def _joining(function: Any) -> Callable[..., Any]:
+    def join(parts: Any, *args: Any, **options: Any) -> Any:
+        if isinstance(parts, list | tuple) and any(isinstance(each, CutRows) for each in parts):
+            return joined(parts, options.get("axis", args[0] if args else 0))
+        return function(parts, *args, **options)
+
+    return join
 
 
 def _summing(function: Any) -> Callable[..., Any]:
@@ -179,10 +200,15 @@ def stand_ins() -> dict[Any, Callable[..., Any]]:
         function: _wrapped(function, meaning) for function, meaning in SUMMARIES.items()
     }
     table |= {making: _making(making) for making in (np.array, np.asarray, np.asanyarray, np.ascontiguousarray)}
-    table |= {filling: _filling(filling) for filling in (np.zeros, np.empty, np.ones, np.full)}
+    table |= {filling: _filling(filling) for filling in (np.zeros, np.empty, np.ones, np.full, np.eye)}
+    table |= {joining: _joining(joining) for joining in (np.concatenate, np.vstack)}
     table |= {summing: _summing(summing) for summing in (np.mean, np.sum, np.dot)}
     for name in ("cdist", "pdist", "squareform"):
         table[getattr(distance, name)] = _wrapped(getattr(distance, name), getattr(functions, name))
+    if "scipy.stats" in sys.modules:
+        from scipy import stats
+
+        table |= {each: _wrapped(each, getattr(functions, each.__name__)) for each in (stats.trim_mean, stats.rankdata)}
     if "torch" in sys.modules:
         from kappaguard.rules.recipe.trace.tensors import stand_ins as of_torch
 

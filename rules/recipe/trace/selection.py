@@ -46,10 +46,7 @@ class VectorPool:
 def selection_recipe(reader: Reader, output: Vector) -> Recipe:
     """The recipe of an output; gives up if there is none."""
     columns = [_without_inputs(reader, reader.linear(reader.unnamed(each))) for each in output]
-    kinds = {description[0] for column in columns for description in column}
-    require(bool(kinds) and kinds <= {"at", "rest"})
-    if kinds == {"rest"}:
-        return _left_over(reader, columns)
+    require(all(description[0] == "at" for column in columns for description in column))
     groups = _grouped(reader, columns)
     if len(groups) == 1:
         (members, ranks), *_ = groups.items()
@@ -148,23 +145,6 @@ def _many_selections(reader: Reader, groups: dict[Members, dict[int, list[Vector
         rounds.append(kept.pop(dropped) if dropped in kept else each)
     require(not kept)
     return Recipe(reader.n, Rounds((*rounds, last)), pool.mixing)
-
-
-def _left_over(reader: Reader, columns: list[dict[Atom, Fraction]]) -> Recipe:
-    """The mean of all that is left."""
-    sizes = {len(column) for column in columns}
-    require(len(sizes) == 1)
-    places: dict[int, list[Expression | None]] = {}
-    for k, column in enumerate(columns):
-        for description, coefficient in column.items():
-            require(coefficient == Fraction(1, len(column)))
-            row = places.setdefault(description[3], [None] * reader.d)
-            require(row[k] is None)
-            row[k] = Expression(reader.symbols, {(reader.symbols.atom(*description),): 1})
-    vectors = tuple(tuple(each for each in places[place] if each is not None) for place in sorted(places))
-    pool = pool_of(reader, vectors)
-    require(bool(pool.rounds))
-    return Recipe(reader.n, Rounds(pool.rounds), pool.mixing)
 
 
 def pool_of(reader: Reader, vectors: tuple[Vector, ...]) -> VectorPool:

@@ -8,16 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from kappaguard.rules.recipe.trace.array import (
-    Chosen,
-    Ranked,
-    SymbolicArray,
-    plain,
-    require_float,
-    symbolic,
-    symbols_in,
-)
+from kappaguard.rules.recipe.trace.array import Chosen, SymbolicArray, plain, require_float, symbolic, symbols_in
 from kappaguard.rules.recipe.trace.expression import Symbols
+from kappaguard.rules.recipe.trace.memory import remembered
+from kappaguard.rules.recipe.trace.places import Ranked
 from kappaguard.rules.recipe.trace.refusal import refuse
 
 SUMMARIES: dict[Any, Callable[..., Any]] = {}
@@ -68,7 +62,7 @@ def strict(meaning: Callable[..., Any], name: str) -> Callable[..., Any]:
             refuse(f"np.{name} writes into another array", "assign its result")
         return meaning(*args, **options)
 
-    return call
+    return lambda *args, **options: remembered(call, name, args, options)
 
 
 VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)

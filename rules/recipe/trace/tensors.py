@@ -7,6 +7,7 @@ return values and indices.
 
 from __future__ import annotations
 
+import importlib
 import inspect
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -15,17 +16,16 @@ import numpy as np
 
 from kappaguard.rules.recipe.trace.array import (
     Chosen,
+    CutRows,
     SymbolicArray,
-    as_object,
     has_symbols,
-    plain,
+    joined,
     require_float,
     symbolic,
 )
 from kappaguard.rules.recipe.trace.expression import Expression
-from kappaguard.rules.recipe.trace.functions import cdist
 from kappaguard.rules.recipe.trace.refusal import refuse
-from kappaguard.rules.recipe.trace.summaries import SUMMARIES
+from kappaguard.rules.recipe.trace.summaries import stacked
 
 METHODS: dict[str, Callable[..., Any]] = {}
 
@@ -47,16 +47,15 @@ class SymbolicTensor:
     def __torch_function__(cls, function: Any, types: Any, args: Any = (), options: Any = None) -> Any:
         name = function.__name__
         name = name.strip("_") if name.startswith("__") else name
-        if name not in METHODS:
-            refuse(f"torch.{name} has no exact meaning here")
-        return METHODS[name](*args, **(options or {}))
+        return meaning_of(name, "torch")(*args, **(options or {}))
 
     def __getattr__(self, name: str) -> Any:
-        if name not in METHODS:
-            if name.startswith("__"):
-                raise AttributeError(name)
-            refuse(f"Tensor.{name} has no exact meaning here")
-        return lambda *args, **options: METHODS[name](self, *args, **options)
+        import torch
+
+        if name.startswith("__") or not hasattr(torch.Tensor, name):
+            raise AttributeError(name)
+        meaning = meaning_of(name, "Tensor")
+        return lambda *args, **options: meaning(self, *args, **options)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -89,6 +88,19 @@ class SymbolicTensor:
 
     mT = T  # noqa: N815
     requires_grad = False
+    is_cuda = False
+
+    @property
+    def data(self) -> SymbolicTensor:
+        """The entries, which are shared."""
+        return SymbolicTensor(self.array)
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        """A tensor's, for code that asks with ``isinstance``."""
+        import torch
+
+        return torch.Tensor
 
     def __len__(self) -> int:
         return len(self.array)
@@ -106,6 +118,15 @@ class SymbolicTensor:
 
     def __bool__(self) -> bool:
         return bool(self.array)
+
+
+def meaning_of(name: str, owner: str) -> Callable[..., Any]:
+    """What torch's function or method of a name does to symbols."""
+    for module in ("tensor_methods", "tensor_changes"):
+        importlib.import_module(f"kappaguard.rules.recipe.trace.{module}")
+    if name not in METHODS:
+        refuse(f"{owner}.{name} has no exact meaning here")
+    return METHODS[name]
 
 
 class ChosenTensor(Chosen):
@@ -150,18 +171,47 @@ def stand_ins() -> dict[Any, Callable[..., Any]]:
     def filling(function: Any) -> Callable[..., Any]:
         def make(*args: Any, **options: Any) -> Any:
             found = function(*args, **options)
-            if not found.ndim or not (found.is_floating_point() or found.dtype is torch.bool):
+            if not found.ndim or found.is_complex():
                 return found
             return SymbolicTensor(found.cpu().numpy().astype(object).view(SymbolicArray))
 
         return make
 
-    return {function: filling(function) for function in (torch.zeros, torch.ones, torch.full, torch.empty)}
+    def making(function: Any) -> Callable[..., Any]:
+        def make(value: Any, *args: Any, dtype: Any = None, **options: Any) -> Any:
+            inner = arrays(value)
+            if not has_symbols(inner):
+                return function(value, *args, dtype=dtype, **options)
+            require_float(dtype)
+            same = function is torch.as_tensor and type(value) is SymbolicTensor
+            return value if same else tensor(symbolic(stacked(inner).copy()))
+
+        return make
+
+    def joining(function: Any) -> Callable[..., Any]:
+        def join(parts: Any, dim: int = 0) -> Any:
+            if isinstance(parts, Chosen) and dim == 0:
+                return parts
+            if isinstance(parts, list | tuple) and any(isinstance(each, CutRows) for each in parts):
+                return tensor(joined(parts, dim))
+            # torch itself sees through lists only
+            return function(list(parts) if isinstance(parts, list | tuple) else parts, dim)
+
+        return join
+
+    filled = (torch.zeros, torch.ones, torch.full, torch.empty, torch.eye)
+    found: dict[Any, Callable[..., Any]] = {function: filling(function) for function in filled}
+    found[torch.as_tensor], found[torch.tensor] = making(torch.as_tensor), making(torch.tensor)
+
+    def constructed(value: Any, *args: Any) -> Any:
+        return found[torch.tensor](value) if has_symbols(arrays(value)) else torch.Tensor(value, *args)
+
+    return found | {torch.stack: joining(torch.stack), torch.cat: joining(torch.cat), torch.Tensor: constructed}
 
 
 def arrays(value: Any) -> Any:
     """What torch code hands over, as NumPy has it."""
-    if isinstance(value, SymbolicTensor):
+    if type(value) is SymbolicTensor:
         return value.array if value.ndim else value.array[()]
     if hasattr(value, "detach"):
         return value.detach().cpu().numpy()
@@ -213,10 +263,6 @@ def _operator(name: str, operation: Callable[..., Any]) -> None:
         setattr(SymbolicTensor, f"__{prefix}{name}__", call)
 
 
-def _summary(function: Any) -> Callable[..., Any]:
-    return SUMMARIES[function]
-
-
 OPERATORS: dict[str, Callable[..., Any]] = {
     "add": lambda a, b, **_: a + b,
     "sub": lambda a, b, **_: a - b,
@@ -238,173 +284,11 @@ for _name, _operation in OPERATORS.items():
     _operator(_name, _operation)
 for _alias, _name in {
     "div": "truediv",
+    "true_divide": "truediv",
+    "divide": "truediv",
     "mm": "matmul",
     "subtract": "sub",
     "multiply": "mul",
     "absolute": "abs",
 }.items():
     METHODS[_alias] = METHODS[_name]
-
-
-method("sqrt")(np.sqrt)
-method("square")(lambda a: a * a)
-method("t", "numpy_T")(lambda a: a.T)
-method("clone", "float")(lambda a: a.copy())
-method("detach", "contiguous", "cpu", "double")(lambda a: a)
-method("dim")(lambda a: a.ndim)
-method("numel")(lambda a: a.size)
-method("size")(lambda a, dim=None: a.shape if dim is None else a.shape[dim])
-method("unsqueeze")(lambda a, dim: np.expand_dims(a, axis=dim))
-method("squeeze")(lambda a, dim=None: np.squeeze(a, dim))
-method("reshape", "view")(lambda a, *shape: a.reshape(*shape))
-method("transpose", "swapaxes")(np.swapaxes)
-method("permute")(lambda a, *axes: a.transpose(*axes))
-method("expand_as")(lambda a, other: symbolic(np.broadcast_to(a, other.shape)))
-method("diagonal", "diag")(lambda a, *_, **__: np.diagonal(a))
-method("stack")(lambda parts, dim=0: symbolic(np.stack([as_object(plain(each)) for each in parts], axis=dim)))
-method("cat", "concatenate", "vstack")(lambda parts, dim=0: np.concatenate(parts, axis=dim))
-method("einsum")(np.einsum)
-method("where")(_summary(np.where))
-method("maximum")(np.maximum)
-method("minimum")(np.minimum)
-method("index_select")(
-    lambda a, dim, index: np.take(a, index, axis=dim) if not has_symbols(index) else _taken(a, index, dim)
-)
-method("gather")(lambda a, dim, index: _summary(np.take_along_axis)(a, index, axis=dim))
-method("narrow")(lambda a, dim, start, length: a[(*[slice(None)] * (dim % a.ndim), slice(start, start + length))])
-method("cdist")(lambda a, b, p=2.0, compute_mode=None: cdist(a, b) if p == 2 else refuse(f"distances of order {p}"))
-method("quantile")(lambda a, q, dim=None, **_: _summary(np.quantile)(a, float(q), dim))
-method("argmin")(lambda a, dim=None, keepdim=False: _summary(np.argmin)(a, dim, keepdims=keepdim))
-method("argmax")(lambda a, dim=None, keepdim=False: _summary(np.argmax)(a, dim, keepdims=keepdim))
-method("logical_and")(lambda a, b: a & b)
-method("isfinite")(np.isfinite)
-method("isnan")(np.isnan)
-
-
-def _taken(array: Any, index: Any, dim: int) -> Any:
-    return _summary(np.take)(array, index, dim)
-
-
-@method("flatten")
-def _flatten(a: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
-    end = end_dim % a.ndim
-    return a.reshape(*a.shape[:start_dim], -1, *a.shape[end + 1 :])
-
-
-@method("expand")
-def _expand(a: Any, *sizes: Any) -> Any:
-    shape = sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes
-    kept = (*[1] * (len(shape) - a.ndim), *a.shape)
-    return symbolic(np.broadcast_to(a, [own if size == -1 else size for size, own in zip(shape, kept, strict=True)]))
-
-
-@method("sum")
-def _sum(a: Any, dim: Any = None, keepdim: bool = False, **_: Any) -> Any:
-    if not isinstance(a, np.ndarray):
-        return a.sum(0 if dim is None else dim) if hasattr(a, "sum") else a
-    return a.sum(axis=tuple(dim) if isinstance(dim, list) else dim, keepdims=keepdim)
-
-
-@method("mean")
-def _mean(a: Any, dim: Any = None, keepdim: bool = False, **_: Any) -> Any:
-    if not isinstance(a, np.ndarray):
-        return a.mean(0 if dim is None else dim)
-    return a.mean(axis=tuple(dim) if isinstance(dim, list) else dim, keepdims=keepdim)
-
-
-@method("var")
-def _var(a: Any, dim: Any = None, correction: int = 1, unbiased: bool | None = None, **_: Any) -> Any:
-    return _summary(np.var)(a, dim, ddof=correction if unbiased is None else int(unbiased))
-
-
-@method("norm")
-def _norm(a: Any, p: Any = 2, dim: Any = None, keepdim: bool = False, **_: Any) -> Any:
-    if p not in (2, 2.0, "fro"):
-        refuse(f"the norm of order {p}", "the Euclidean norm is known")
-    return np.sqrt((a * a).sum(axis=dim, keepdims=keepdim))
-
-
-METHODS["linalg_norm"] = METHODS["vector_norm"] = METHODS["linalg_vector_norm"] = METHODS["norm"]
-
-
-@method("to", "type")
-def _to(a: Any, *given: Any, dtype: Any = None, device: Any = None) -> Any:
-    import torch
-
-    kinds = [each for each in (*given, dtype) if isinstance(each, torch.dtype)]
-    for each in kinds:
-        require_float(each)
-    return a.copy() if any(each != torch.float64 for each in kinds) else a
-
-
-method("clamp_min")(lambda a, min: _summary(np.clip)(a, min, None))
-method("clamp_max")(lambda a, max: _summary(np.clip)(a, None, max))
-
-
-@method("clamp", "clip")
-def _clamp(a: Any, min: Any = None, max: Any = None) -> Any:
-    return _summary(np.clip)(a, min, max)
-
-
-@method("sort")
-def _sort(a: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
-    values, indices = _summary(np.sort)(a, axis=dim), _summary(np.argsort)(a, axis=dim)
-    if descending:
-        values, indices = np.flip(values, dim), np.flip(indices, dim)
-    return ValuesAndIndices(values, indices)
-
-
-@method("argsort")
-def _argsort(a: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
-    return _sort(a, dim, descending).indices
-
-
-@method("topk")
-def _topk(a: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
-    found = _sort(a, dim, largest)
-    key = (*[slice(None)] * (dim % a.ndim), slice(0, k))
-    return ValuesAndIndices(found.values[key], found.indices[key])
-
-
-@method("kthvalue")
-def _kthvalue(a: Any, k: int, dim: int = -1, keepdim: bool = False) -> Any:
-    found = _sort(a, dim)
-    key = (*[slice(None)] * (dim % a.ndim), k - 1)
-    return ValuesAndIndices(found.values[key], found.indices[key])
-
-
-@method("median")
-def _median(a: Any, dim: int | None = None, keepdim: bool = False) -> Any:
-    flat = a.reshape(-1) if dim is None else a
-    axis = -1 if dim is None else dim
-    found = _kthvalue(flat, (flat.shape[axis] + 1) // 2, axis)
-    return found.values if dim is None else found
-
-
-@method("min")
-def _min(a: Any, dim: Any = None, keepdim: bool = False) -> Any:
-    return _extreme(a, dim, np.min, np.argmin, np.minimum)
-
-
-@method("max")
-def _max(a: Any, dim: Any = None, keepdim: bool = False) -> Any:
-    return _extreme(a, dim, np.max, np.argmax, np.maximum)
-
-
-def _extreme(a: Any, dim: Any, values: Any, indices: Any, pairwise: Any) -> Any:
-    if dim is None:
-        return _summary(values)(a)
-    if not isinstance(dim, int):
-        return pairwise(a, dim)
-    return ValuesAndIndices(_summary(values)(a, dim), _summary(indices)(a, dim))
-
-
-@method("fill_diagonal", "fill_diagonal_")
-def _fill_diagonal(a: Any, value: Any, **_: Any) -> Any:
-    np.fill_diagonal(a, value)
-    return a
-
-
-@method("take_along_dim")
-def _take_along_dim(a: Any, index: Any, dim: int) -> Any:
-    return _summary(np.take_along_axis)(a, index, axis=dim)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from kappaguard.rules.recipe.trace.array import (
-    Ranked,
     as_object,
     flat,
     is_object,
@@ -21,8 +21,11 @@ from kappaguard.rules.recipe.trace.array import (
 from kappaguard.rules.recipe.trace.conditions import Condition, compare
 from kappaguard.rules.recipe.trace.expression import Expression
 from kappaguard.rules.recipe.trace.marks import whole_mask
+from kappaguard.rules.recipe.trace.memory import remembered
 from kappaguard.rules.recipe.trace.order import family, is_nonnegative, least
+from kappaguard.rules.recipe.trace.places import Ranked, Standing
 from kappaguard.rules.recipe.trace.refusal import refuse
+from kappaguard.rules.recipe.trace.weighing import gathered
 
 
 def each_entry(function: Callable[..., Any], *arrays: Any) -> Any:
@@ -43,6 +46,13 @@ def entrywise(function: Callable[..., Any], *arrays: Any) -> Any:
 
 
 def _ordered(left: Any, right: Any, kind: str) -> Any:
+    if (
+        isinstance(left, Standing)
+        or isinstance(right, Standing)
+        or (kind == "==" and Ranked in (type(left), type(right)))
+    ):
+        found = {"<": operator.lt, "<=": operator.le, "==": operator.eq}[kind](left, right)
+        return found
     if isinstance(left, Expression) or isinstance(right, Expression):
         found = compare(left, right, kind)
         if found is NotImplemented:
@@ -110,7 +120,16 @@ ARITHMETIC |= {"bitwise_and", "bitwise_or", "true_divide", "floor_divide", "rema
 
 
 def apply_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """A ufunc on symbols: arithmetic by the objects themselves, comparisons as conditions."""
+    """What a ufunc does to symbols."""
+
+    def apply(*given: Any, **chosen: Any) -> Any:
+        return _applied(ufunc, method, given, chosen)
+
+    return remembered(apply, f"{ufunc.__name__}.{method}", inputs, options)
+
+
+def _applied(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """Arithmetic by the objects themselves, comparisons as conditions."""
     name = ufunc.__name__
     out = options.pop("out", None)
     require_float(options.pop("dtype", None))
@@ -128,6 +147,8 @@ def apply_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[
     elif name in ARITHMETIC and method in ("__call__", "reduce", "outer", "accumulate"):
         values = [_operand(value) for value in inputs]
         found = getattr(ufunc, method)(*values, **options)
+        if name == "matmul" or method == "reduce":
+            found = each_entry(_gathered, found) if isinstance(found, np.ndarray) else _gathered(found)
     else:
         refuse(f"np.{name}{'' if method == '__call__' else '.' + method} has no exact meaning here")
     found = symbolic(found)
@@ -140,10 +161,18 @@ def apply_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[
     return target
 
 
+def _gathered(value: Any) -> Any:
+    return gathered(value)._named() if isinstance(value, Expression) and value.degree == 2 else value
+
+
 def _operand(value: Any) -> Any:
     """For arithmetic: conditions count as 0 and 1."""
     if isinstance(value, Condition):
         return value
     return (
-        plain(value) if isinstance(value, np.ndarray) else as_object(value) if isinstance(value, Expression) else value
+        plain(value)
+        if isinstance(value, np.ndarray)
+        else as_object(value)
+        if isinstance(value, Expression | Ranked)
+        else value
     )

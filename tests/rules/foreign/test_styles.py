@@ -112,10 +112,10 @@ def test_a_style_is_named():
 
 
 def test_parameters_of_other_names_mean_f_and_n():
-    def strange(x, n_attackers, crowd):
-        return np.sort(x, axis=0)[n_attackers : crowd - n_attackers].mean(axis=0)
+    def strange(x, n_traitors, crowd):
+        return np.sort(x, axis=0)[n_traitors : crowd - n_traitors].mean(axis=0)
 
-    with pytest.raises(InputError, match="needs a value for n_attackers, crowd"):
+    with pytest.raises(InputError, match="needs a value for n_traitors, crowd"):
         resolve(strange, F)
 
 
@@ -215,3 +215,25 @@ def test_a_rule_that_works_is_called_no_more_than_it_is_asked():
     adapted(X)
     adapted(X)
     assert len(calls) <= 2
+
+
+def test_an_object_with_the_methods_of_a_flower_strategy_is_called_as_one():
+    class Strategy:
+        def __init__(self, num_attackers):
+            self.f = num_attackers
+
+        def aggregate_fit(self, server_round, results, failures):
+            from flwr.common import parameters_to_ndarrays
+
+            layers = [parameters_to_ndarrays(answer.parameters)[0] for _, answer in results]
+            return [np.sort(np.stack(layers), axis=0)[self.f : len(layers) - self.f].mean(axis=0)], {}
+
+    x = np.random.default_rng(0).standard_normal((7, 3))
+    assert np.allclose(resolve(Strategy, 2, 7)(x), np.sort(x, axis=0)[2:5].mean(axis=0))
+
+
+def test_a_file_without_the_name_of_a_rule_is_told_what_it_defines(tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text("import os\ndef krum(x, f): ...\nclass Server: ...\ndef _private(x): ...\n")
+    with pytest.raises(InputError, match=r"which of it\? .*mine\.py:krum, .*mine\.py:Server$"):
+        rule(str(file), f=1)

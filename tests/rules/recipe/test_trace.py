@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from kappaguard.rules.foreign.resolve import resolve
 from kappaguard.rules.names import parse
@@ -135,7 +136,16 @@ def _atom(symbols: Symbols, description: Any, x: Any) -> Any:
             root = Fraction(round(float(square) ** 0.5))
             assert root * root == square
             return root
+        case ("at", members, rank, beside):
+            return value(symbols, of_key(symbols, beside[_order(symbols, members, x)[rank]]), x)
+        case ("rest", members, rank, place, beside):
+            left = sorted(set(range(len(members))) - {_order(symbols, members, x)[rank]})
+            return value(symbols, of_key(symbols, beside[left[place]]), x)
     raise AssertionError(description)
+
+
+def _order(symbols: Symbols, members: Any, x: Any) -> list[int]:
+    return sorted(range(len(members)), key=lambda place: value(symbols, of_key(symbols, members[place]), x))
 
 
 SUMMARISED = {
@@ -157,7 +167,27 @@ SUMMARISED = {
     "norm": lambda x: np.linalg.norm(x, axis=0) ** 2,
     "cumsum": lambda x: np.cumsum(x, axis=0)[2],
     "average": lambda x: np.average(x, axis=0, weights=[1, 2, 3, 4]),
+    "nanmedian": lambda x: np.nanmedian(x, axis=0) + np.nanmax(x, axis=0),
+    "trim_mean": lambda x: stats.trim_mean(x, 0.25, axis=0),
+    "greatest of greatest": lambda x: (
+        np.maximum(np.maximum(x[0], x[1]), x[2]) - np.maximum(x[3], np.maximum(x[0], x[1]))
+    ),
+    "without the greatest": lambda x: np.delete(x, np.argmax(x), axis=0).sum(axis=0),
+    "without both ends": lambda x: without_least(np.delete(x, x.argmax(), 0)).mean(0),
+    "by ranks": lambda x: (x * ((x.argsort(0).argsort(0) >= 1) & (x.argsort(0).argsort(0) != 2))).sum(0),
+    "by ordinal ranks": lambda x: (x * (stats.rankdata(x, "ordinal", axis=0) > 2)).sum(0),
+    "put along an axis": lambda x: (x * put(np.argsort(x, axis=0)[1:3], np.zeros_like(x))).sum(0),
+    "lexsort": lambda x: x[np.lexsort((x[:, 0],))][1],
 }
+
+
+def without_least(x: Any) -> Any:
+    return np.delete(x, x.argmin(), 0)
+
+
+def put(places: Any, array: Any) -> Any:
+    np.put_along_axis(array, places, 2.0, axis=0)
+    return array
 
 
 @pytest.mark.parametrize("name", SUMMARISED)

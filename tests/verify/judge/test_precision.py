@@ -72,7 +72,9 @@ def test_narrow_floats_that_come_out(name):
         return torch.tensor(trimmed(x, f)).to(getattr(torch, name))
 
     assert subject_of(rule, 9, 2).epsilon == EPSILONS[name]
-    assert check_claim(ClaimCheck(rule, 9, 2, "f/(n-2*f)"), finder=no_finder).verdict == "open"
+    verdict = check_claim(ClaimCheck(rule, 9, 2, "f/(n-2*f)"), finder=no_finder).verdict
+    # as above: in exact arithmetic float32 is traced
+    assert verdict == ("proved" if name == "float32" else "open")
 
 
 @pytest.mark.parametrize("name", EPSILONS)
