@@ -16,7 +16,7 @@ from kappaguard.verify.theory.claim import Claim
 
 FRAMEWORK = (
     *("algebra", "claim", "closed_form", "coefficient", "coefficients", "instance", "registry"),
-    *("run", "store", "term", "trained", "worst"),
+    *("krum_upper", "run", "store", "term", "trained", "worst"),
 )
 """The modules of this folder; none of them holds a claim."""
 PACKS = "kappaguard.verify.theory.packs"

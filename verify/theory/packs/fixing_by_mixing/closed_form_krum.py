@@ -1,8 +1,8 @@
 """kappa* of Krum when n <= 3f, and how good the paper's coefficient is.
 
 Problem: the smallest kappa for which Krum (n - f neighbours, itself included) is (f, kappa)-robust, for 2f < n <= 3f.
-Statement (ours): kappa*(Krum) >= n^2 / (f (n-2f)) for all of these, with equality wherever it is certified
-    (n <= 13, and n <= 17 by verify --full).
+Statement (ours): kappa*(Krum) = n^2 / (f (n-2f)): at least that for all of these, at most that at every pair up to a
+    size.
     So the paper's 6 (n-f)/(n-2f) is too large by 6 f (n-f)/n^2 only: by 4/3 at n = 3f, for all f, and by 3/2 at most.
 Proof of the lower bound. On a line, n-2f honest vectors at f, f at -(n-2f) (mean 0, V = f (n-2f)), and the Byzantine
     ones together just below n. A Byzantine vector has its f-1 copies and the n-2f vectors at f for
@@ -10,9 +10,11 @@ Proof of the lower bound. On a line, n-2f honest vectors at f, f at -(n-2f) (mea
     (n-2f) (n-f)^2. A vector at f has f neighbours at a distance of n-f, or a trifle less: f (n-f)^2, which is no less
     because n-2f <= f (equal at n = 3f, where ties are broken arbitrarily). So Krum selects a Byzantine one, and the
     ratio tends to n^2 / (f (n-2f)).
-Computed: the limit with sympy, the input (at an eps of 1/10^8) in exact arithmetic, and kappa* from the semidefinite
-    certificates at every n <= 3f of a grid. That it is an upper bound for all n is open; for n > 3f kappa* follows
-    other formulas.
+Proof of the upper bound: ``verify/theory/krum_upper.py``. It is for all n and f if Krum selects a Byzantine vector; if
+    it selects an honest one, multipliers show pair by pair that the ratio is below. For n > 3f kappa* follows other
+    formulas (claim closed-form-krum-wide).
+Computed: the limit with sympy, the input (at an eps of 1/10^8) in exact arithmetic; the multipliers in fractions at
+    every pair up to a size; certificates, which know nothing of them, at small ones.
 Reference: kappaguard.
 """
 
@@ -24,6 +26,7 @@ from kappaguard.verify.theory.algebra import demand, equal, nonnegative, symbols
 from kappaguard.verify.theory.claim import Claim, Effort, Finding, Report
 from kappaguard.verify.theory.closed_form import AGREES
 from kappaguard.verify.theory.coefficients import OURS
+from kappaguard.verify.theory.krum_upper import bounded
 from kappaguard.verify.theory.term import Term
 from kappaguard.verify.theory.worst import kappa_star, settled
 
@@ -37,7 +40,7 @@ def groups(n: int, f: int) -> list[list[Fraction]]:
 
 
 def check(effort: Effort, report: Report, kappa: Term) -> Finding:
-    """The limit, the input up to n = 60, the certificates on the grid."""
+    """The limit, the input up to n = 60, the multipliers, the certificates on the grid."""
     f, rest = symbols("f rest")
     n = 2 * f + rest
     spread = (rest * f**2 + f * rest**2) / (n - f)
@@ -52,7 +55,11 @@ def check(effort: Effort, report: Report, kappa: Term) -> Finding:
         witness = settled("krum", bad, groups(size, bad), range(bad, size), found_by="three groups")
         bound = kappa(size, bad)
         demand(bound * (1 - AGREES) <= witness.lower <= bound, f"the input at n = {size}, f = {bad}")
-    most = effort.choose(9, 13, 17)
+    far = effort.choose(25, 50, 130)
+    for size in range(3, far + 1):
+        for bad in range(-(-size // 3), (size + 1) // 2):
+            demand(bounded(size, bad, kappa(size, bad)), f"the multipliers at n = {size}, f = {bad}")
+    most = effort.choose(8, 11, 17)
     pairs = [(size, bad) for size in range(3, most + 1) for bad in range(1, (size + 1) // 2) if size <= 3 * bad]
     for done, (size, bad) in enumerate(pairs):
         bound = kappa(size, bad)
@@ -67,16 +74,16 @@ def check(effort: Effort, report: Report, kappa: Term) -> Finding:
         ("symbolic", "exact"),
         float(shown.lower),
         float(kappa(9, 3)),
-        f"Certified as an equality at all {len(pairs)} pairs (n, f) with n <= 3f and n <= {most}; as an upper bound "
-        "for larger n it is open. The paper's coefficient is 4/3 to 3/2 times as large. Shown: n = 9, f = 3.",
+        f"Multipliers in closed form prove it at all pairs with n <= 3f and n <= {far}; certificates agree at all "
+        f"{len(pairs)} pairs with n <= {most}. The paper's coefficient is 4/3 to 3/2 times as large. Shown: n = 9, f = 3.",
         witness=shown,
-        reach=f"n <= {most}",
+        reach=f"n <= {far}",
     )
 
 
 CLAIM = Claim(
     "closed-form-krum",
-    "kappa*(Krum) >= {kappa} for 2f < n <= 3f, with equality where certified",
+    "kappa*(Krum) = {kappa} for 2f < n <= 3f",
     "kappaguard",
     "proved",
     check,

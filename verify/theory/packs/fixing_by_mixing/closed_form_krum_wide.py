@@ -1,12 +1,12 @@
 """kappa* of Krum when n >= 3f.
 
 Problem: the smallest kappa for which Krum (n - f neighbours, itself included) is (f, kappa)-robust, for n >= 3f.
-Statement (ours): with k = n - 2f and m = n - f, kappa*(Krum) is at least each of the numbers R(x), x in
-    [2(f-1)/(m-2), 1], and Q(y), y in [2f/(m-2), 1], that follow, and it is the largest of them wherever it is
-    certified. R is largest at x = f (n-1) / (2 m f - m - 2f), if that lies in the interval, where it is (f k^2 + f
-    (5f-2) k + 4 f^2 (f-1)) / (k (f k - 1)); else at an end: (n/k)^2 at x = 1, (m x + f)^2 / (f k) at the other one. Q
-    is largest at y = (m k - k + f k - 2f) / ((m-1) (k-2) + m - 1 + (k-1) (m-2)), where it is (n^2 + (f-1) n - f
-    (2f+3)) / (n^2 - (4f+1) n + 2f (2f+3)).
+Statement (ours): with k = n - 2f and m = n - f, kappa*(Krum) is the largest of the numbers R(x), x in [2(f-1)/(m-2),
+    1], and Q(y), y in [2f/(m-2), 1], that follow: at least each of them for all n and f, at most the largest for
+    every pair up to a size. R is largest at x = f (n-1) / (2 m f - m - 2f), if that lies in the interval, where it is
+    (f k^2 + f (5f-2) k + 4 f^2 (f-1)) / (k (f k - 1)); else at an end: (n/k)^2 at x = 1, (m x + f)^2 / (f k) at the
+    other one. Q is largest at y = (m k - k + f k - 2f) / ((m-1) (k-2) + m - 1 + (k-1) (m-2)), where it is (n^2 +
+    (f-1) n - f (2f+3)) / (n^2 - (4f+1) n + 2f (2f+3)).
 Proof of R(x), Krum selects a Byzantine vector. On a line f honest vectors C at -1 and k, A, at 0, these moved apart
     into a regular simplex in other dimensions, each by the squared distance t = ((m-2) x^2 - 2 (f-1) x) / m, which is
     not negative; one Byzantine vector s at x, f - 1 others, B, at 1. Ties are broken by a trifle: t is larger and x
@@ -29,8 +29,11 @@ Proof of Q(y), Krum selects an honest vector. On a line f honest vectors C at -1
       because (k-1) (1+y) >= (f-1) (1-y).
     So s is selected. The honest mean is (y - f)/m, m V = y^2 + f + (k-1) t - (y-f)^2/m, and the ratio Q(y) is
     ((m-1) y + f)^2 / (f k - 2f (k-2) y + (m - 1 + (k-1) (m-2)) y^2).
-Computed: the algebra with sympy; the inputs in exact arithmetic; the largest of the numbers against certificates. That
-    it is an upper bound for all n is open; it was seen up to n = 29 for all f, and at n = 33, 40, 47 and 65 for some.
+Proof that there is nothing larger: ``verify/theory/krum_upper.py``. A Byzantine s is at most at the largest of R, an
+    honest one at most at Q(y), also where y is no place of an input; there other multipliers show, pair by pair, that
+    it is below.
+Computed: the algebra with sympy, that of the multipliers, too; the inputs in exact arithmetic; the multipliers in
+    fractions at every pair up to a size; certificates, which know nothing of them, at small ones.
 Reference: kappaguard.
 """
 
@@ -43,6 +46,7 @@ from kappaguard.rules.witness import Witness
 from kappaguard.verify.theory.algebra import demand, equal, nonnegative, symbols
 from kappaguard.verify.theory.claim import Claim, Effort, Finding, Report
 from kappaguard.verify.theory.closed_form import AGREES
+from kappaguard.verify.theory.krum_upper import Shares, bounded, matrix
 from kappaguard.verify.theory.term import Term
 from kappaguard.verify.theory.worst import kappa_star, settled
 
@@ -134,15 +138,40 @@ def _algebra(wide: Term, edge: Term, middle: Term, honest: Term) -> None:
     demand(equal(ratio.diff(x).subs(x, best), 0), "Q is stationary there")
 
 
+def _multipliers(wide: Term, edge: Term, middle: Term, honest: Term) -> None:
+    """With the multipliers in closed form the determinant is zero at the stated numbers, for all n and f."""
+    f, more = symbols("f more")
+    k = f + more
+    m, n = k + f, k + 2 * f
+    best, least = f * (n - 1) / (2 * m * f - m - 2 * f), 2 * (f - 1) / (m - 2)
+    place = ((m - 1) * k + f * (k - 2)) / ((m - 1) * (k - 2) + m - 1 + (k - 1) * (m - 2))
+    first, third, fourth = (term.symbolic(n, f) for term in (wide, middle, honest))
+    cases = {
+        "wide": (first, Shares(first * k / m**2, f * k / n, 0), False),
+        "middle": (third, Shares(third * k / m**2, 1, 1 - best), False),
+        "edge": (edge.symbolic(n, f), Shares(2 * (1 + f / (m * least)) / (m - 2), 1, 1 - least), False),
+        "honest": (fourth, Shares(fourth * (k - 1) / m**2, 1, 1 - place), True),
+    }
+    for name, (kappa, shares, chosen) in cases.items():
+        corner, mixed, other = matrix(m, f if chosen else f - 1, kappa, shares, chosen)
+        demand(equal(corner * other, mixed**2), f"nothing is left of {name}")
+
+
 def check(effort: Effort, report: Report, **terms: Term) -> Finding:
-    """The algebra, the inputs at several sizes, the largest of the numbers against certificates."""
+    """The algebra, the inputs at several sizes, the multipliers, and certificates."""
     _algebra(**terms)
     sizes = [(3, 1), (6, 2), (4, 1), (7, 2), (10, 1), (10, 2), (17, 4), (16, 5), (19, 3), (40, 3)]
     for n, f in sizes + effort.choose([], [(25, 8)], [(25, 8), (60, 15)]):
         for kind in places(n, f):
             bound = terms[kind](n, f)
             demand(bound * (1 - AGREES) <= witness(n, f, kind).lower <= bound, f"the input {kind} at n = {n}, f = {f}")
-    most = effort.choose(10, 17, 25)
+    _multipliers(**terms)
+    far = effort.choose(25, 50, 130)
+    for n in range(3, far + 1):
+        for f in range(1, n // 3 + 1):
+            bound = max(terms[kind](n, f) for kind in places(n, f))
+            demand(bounded(n, f, bound), f"the multipliers at n = {n}, f = {f}")
+    most = effort.choose(8, 13, 25)
     pairs = [(n, f) for n in range(3, most + 1) for f in range(1, n // 3 + 1)]
     pairs += [pair for pair in ((16, 5), (19, 3)) if pair not in pairs]
     for done, (n, f) in enumerate(pairs):
@@ -158,17 +187,16 @@ def check(effort: Effort, report: Report, **terms: Term) -> Finding:
         ("symbolic", "exact"),
         float(shown.lower),
         float(terms["middle"](17, 4)),
-        f"The largest is kappa* at all {len(pairs)} pairs with n >= 3f and n <= {most}, and at (16, 5) and (19, 3), by "
-        "certificates; as an upper bound for larger n it is open. Shown: n = 17, f = 4.",
+        f"Multipliers in closed form prove it at all pairs with n >= 3f and n <= {far}; certificates agree at all "
+        f"{len(pairs)} pairs with n <= {most} and at (16, 5) and (19, 3). Shown: n = 17, f = 4.",
         witness=shown,
-        reach=f"n <= {most}",
+        reach=f"n <= {far}",
     )
 
 
 CLAIM = Claim(
     "closed-form-krum-wide",
-    "kappa*(Krum) for n >= 3f is at least the largest of {wide}, {edge}, {middle} and {honest}, of those that there "
-    "are, with equality where certified",
+    "kappa*(Krum) for n >= 3f is the largest of {wide}, {edge}, {middle} and {honest}, of those that there are",
     "kappaguard",
     "proved",
     check,
