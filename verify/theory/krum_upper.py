@@ -77,7 +77,7 @@ def proves(m: int, q: int, kappa: Fraction, shares: Shares, honest: bool) -> boo
     inside = 0 <= shares.selected <= 1 and 0 <= shares.byzantine < 1 and 0 <= others <= count and shares.rho >= 0
     if not inside or shares.rho * m**2 > kappa * k or shares.rho * others * m > kappa * max(1, count):
         return False
-    first, mixed, second = matrix(*(Fraction(each) for each in (m, q, kappa)), shares, honest)
+    first, mixed, second = matrix(Fraction(m), Fraction(q), kappa, shares, honest)
     return bool(first >= 0 and second >= 0 and first * second >= mixed**2)
 
 

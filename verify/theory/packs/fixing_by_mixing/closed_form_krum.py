@@ -75,7 +75,8 @@ def check(effort: Effort, report: Report, kappa: Term) -> Finding:
         float(shown.lower),
         float(kappa(9, 3)),
         f"Multipliers in closed form prove it at all pairs with n <= 3f and n <= {far}; certificates agree at all "
-        f"{len(pairs)} pairs with n <= {most}. The paper's coefficient is 4/3 to 3/2 times as large. Shown: n = 9, f = 3.",
+        f"{len(pairs)} pairs with n <= {most}. The paper's coefficient is 4/3 to 3/2 times as large. Shown: n = 9, f = "
+        "3.",
         witness=shown,
         reach=f"n <= {far}",
     )
