@@ -31,6 +31,8 @@ BY_HAND = {
     # three buckets, each with one of four Byzantine vectors: 1 is 9/4 of 4/9, not three times
     "nnm-gm-above-96": (Fraction("94.23"), Fraction(96)),
     "bucketing-fraction": (Fraction(9, 4), Fraction(3)),
+    # from 4/13 to -4/13 * 99/100, and to 0, over a variance of 36/169
+    "kappa-hat-curves": (Fraction(199, 25) ** 2 / 36, Fraction(4, 9)),
 }
 
 
