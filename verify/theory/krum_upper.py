@@ -9,24 +9,29 @@ over A
 
     0 <= 2 a + pi (s^2 + a/k) + beta (q a/k + sum b^2) + gamma (|C| a/k + |C| C^2 + c) - (k s^2 + a + sum |s - b|^2),
 
-where beta b^2 - |s - b|^2 <= beta/(1 - beta) s^2, and a has the factor m/k. Take that rho times from kappa V - error:
-what is left is a form in a, c and (s, C). It is nowhere negative if rho m/k <= kappa/m, rho gamma <= kappa/m, and a
-matrix of order two is positive semidefinite. For s Byzantine, with f = q + 1 = |C|, k = m - f, delta = pi + (f-1)
-beta = f - gamma f,
+where beta b^2 - |s - b|^2 <= beta/(1 - beta) s^2, and a has the factor m/k. Subtract rho times the right side from
+kappa V - error: what is left is a form in a, c and (s, C). It is nowhere negative if rho m/k <= kappa/m, rho gamma <=
+kappa/m, and a matrix of order two is positive semidefinite. For s Byzantine, with f = q + 1 = |C| and k = m - f,
 
     P = rho (k - pi - (f-1) beta/(1-beta)) - 1,   Q = kappa k f/m^2 - rho gamma f - f^2/m^2,   P Q >= f^2/m^2.
 
-A smaller q is proved by the same multipliers: k, P and Q/|C| are larger then, |C|/m^2 smaller, and so it is for an
-honest s. So only f - 1 Byzantine neighbours of a Byzantine s, and f of an honest one, matter. With x and y the places
-of the worst inputs (claim closed-form-krum-wide):
+A smaller q is proved by the same multipliers. As pi >= beta (and pi = 1 for an honest s), gamma is no larger then; k,
+P and Q/|C| are no smaller, |C|/m^2 is smaller; for an honest s the mixed entry over q stays, and q times its square
+falls. So only f - 1 Byzantine neighbours of a Byzantine s, and f of an honest one, matter. With x and y the places of
+the worst inputs (claim closed-form-krum-wide):
 
     wide     pi = f k/n, beta = 0, rho = kappa k/m^2                   if f k <= n
     middle   pi = 1, beta = 1 - x, rho = kappa k/m^2                   if x is not below 2(f-1)/(m-2)
     edge     the same with x = 2(f-1)/(m-2), rho = 2 (1 + f/(m x))/(m-2)
     honest   pi = 1, beta = 1 - y, rho = kappa k/m^2, k = m - 1 - f
 
-**Below 3f** these serve for |C| <= m/2. For more the score of a vector of C is used, to the rest of C and to A (and
-to an honest s): on average 0 <= (2 + k/|C|) c + k (C^2 - s^2) for s Byzantine, and
+The side conditions hold for all n and f: gamma k <= m, as gamma <= 2f/n (wide) or less than 1; P is f/m (wide) or
+f/(m x), so Q = f x/m is positive; and at the edge rho <= kappa k/m^2 says that R falls there, which it does if the
+place of the middle is not above it.
+
+**Below 3f** these serve for |C| <= m/2, with floor(m/2) for f and m + floor(m/2) for n; they give at most (m +
+|C|)^2/(|C| k) there. For more the score of a vector of C is used, to the rest of C and to A (and to an honest s): on
+average 0 <= (2 + k/|C|) c + k (C^2 - s^2) for s Byzantine, and
 
     0 <= (m + q)/q c + k (C^2 - s^2) + (C - s)^2 for s honest.
 
@@ -74,7 +79,8 @@ def proves(m: int, q: int, kappa: Fraction, shares: Shares, honest: bool) -> boo
     """Whether the multipliers prove kappa for s with q Byzantine neighbours."""
     count = q if honest else q + 1
     k, others = m - count - int(honest), q + 1 - shares.selected - q * shares.byzantine
-    inside = 0 <= shares.selected <= 1 and 0 <= shares.byzantine < 1 and 0 <= others <= count and shares.rho >= 0
+    inside = 0 <= shares.byzantine <= shares.selected <= 1 and shares.byzantine < 1 and 0 <= others <= count
+    inside = inside and shares.rho >= 0 and (shares.selected == 1 or not honest)
     if not inside or shares.rho * m**2 > kappa * k or shares.rho * others * m > kappa * max(1, count):
         return False
     first, mixed, second = matrix(Fraction(m), Fraction(q), kappa, shares, honest)

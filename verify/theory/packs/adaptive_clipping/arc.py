@@ -4,18 +4,20 @@ Problem: ARC scales the k = floor(2f(n-f)/n) longest vectors down to the length 
 Statements: if F is (f, kappa)-robust, F behind ARC is (f, kappa')-robust with (1) kappa' = kappa + 2f/(n-2f); (2)
     kappa' = 3 kappa. (3) Ours: kappa' = kappa + k/(m-k), which is (1) where n divides 2f(n-f), and less elsewhere. (4)
     Ours: kappa*(CWTM after ARC) = f/(n-2f) + k/(m-k), so that (3) is best possible, and the 3 of (2), too.
-Proof of (3). Let y_i be the clipped honest vectors, C the length to which they are clipped, c <= k the number of those
-    that are, d_i = x_i - y_i, which has the direction of y_i, dbar its mean over S. <y_i - mean y, d_i> >= |d_i| (C -
-    |mean y|) >= 0, and the mean of |d_i|^2 is at least m/c |dbar|^2, for only c of them are not 0. So V(x) >= V(y) +
-    (m/c - 1) |dbar|^2, and |F - mean x| <= (kappa V(y))^(1/2) + (c/(m-c) (V(x) - V(y)))^(1/2), squared at most (kappa +
-    c/(m-c)) V(x) by Cauchy. (1): k <= 2fm/n, and (2fm/n)/(m - 2fm/n) = 2f/(n-2f). (2): kappa >= f/(n-2f).
-Proof of (4). In R^m let each worker i of S have f of the m entries -(m-f), those of f consecutive coordinates from i
-    on, and f in the others: its entries add up to 0, and in every coordinate f workers have -(m-f). Add -L in all
-    coordinates, and another -s for k of the workers; s = m (m-f)/(m-k). The Byzantine vectors have f - L everywhere.
-    For L to infinity ARC takes away the -s and nothing else: the k workers are longer by s sqrt(m) + O(1/L), all other
-    honest vectors have one length, the Byzantine ones are shorter. CWTM trims all that is not f - L. The error is
-    f + ks/m in every coordinate. In the sum over the coordinates y and d do not mix, as y adds up to 0, so m V = m (m f
-    (m-f) + s^2 k(m-k)/m), and the ratio is (f + k s/m)^2 / (f(m-f) + s^2 k(m-k)/m^2) = f/(m-f) + k/(m-k) with that s.
+Proof of (3). Let y_i be the clipped honest vectors, C the length to which they are clipped (if it is 0, all y_i are,
+    and V(y) = 0), c <= k the number of those that are, d_i = x_i - y_i, which has the direction of y_i, dbar its mean
+    over S. <y_i - mean y, d_i> >= |d_i| (C - |mean y|) >= 0, and the mean of |d_i|^2 is at least m/c |dbar|^2, for
+    only c of them are not 0. So V(x) >= V(y) + (m/c - 1) |dbar|^2, and |F - mean x| <= (kappa V(y))^(1/2) + (c/(m-c)
+    (V(x) - V(y)))^(1/2), squared at most (kappa + c/(m-c)) V(x) by Cauchy. (1): k <= 2fm/n, and (2fm/n)/(m - 2fm/n) =
+    2f/(n-2f). (2): kappa >= f/(n-2f).
+Proof of (4). At most that by (3) with kappa*(CWTM) = f/(n-2f). At least: in R^m let each worker i of S have f of the
+    m entries -(m-f), those of f consecutive coordinates from i on, and f in the others: its entries add up to 0, and
+    in every coordinate f workers have -(m-f). Add -L in all coordinates, and another -s for k of the workers; s = m
+    (m-f)/(m-k). The Byzantine vectors have f - L everywhere. For L to infinity ARC takes away the -s and nothing
+    else: the k workers are longer by s sqrt(m) + O(1/L), all other honest vectors have one length, the Byzantine ones
+    are shorter. CWTM trims all that does not tend to f - L. The error is f + ks/m in every coordinate. In the sum
+    over the coordinates y and d do not mix, as y adds up to 0, so m V = m (m f (m-f) + s^2 k(m-k)/m), and the ratio
+    is (f + k s/m)^2 / (f(m-f) + s^2 k(m-k)/m^2) = f/(m-f) + k/(m-k) with that s.
 Computed: the algebra with sympy; the inequality between the variances on random inputs; the input of (4), as the rules
     evaluate it, over a grid.
 Reference: arXiv 2405.14432, its theorem on ARC; (3) and (4) kappaguard.

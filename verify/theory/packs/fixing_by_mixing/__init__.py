@@ -95,6 +95,6 @@ RESTS_ON: dict[str, tuple[str, ...]] = {
     "corollary-1-constant-corrected": ("theorem-1-corrected", "lemma-1-nnm-sharp"),
     "aggregation-error-sharp": ("momentum-drift-sharp",),
     "theorem-2": ("momentum-drift", "momentum-deviation", "descent-bound"),
-    "theorem-2-improved": ("aggregation-error-sharp", "exact-price"),
+    "theorem-2-improved": ("aggregation-error-sharp",),
     "corollary-2": ("theorem-2", "lemma-1-nnm"),
 }

@@ -30,8 +30,8 @@ Proof of Q(y), Krum selects an honest vector. On a line f honest vectors C at -1
     So s is selected. The honest mean is (y - f)/m, m V = y^2 + f + (k-1) t - (y-f)^2/m, and the ratio Q(y) is
     ((m-1) y + f)^2 / (f k - 2f (k-2) y + (m - 1 + (k-1) (m-2)) y^2).
 Proof that there is nothing larger: ``verify/theory/krum_upper.py``. A Byzantine s is at most at the largest of R, an
-    honest one at most at Q(y), also where y is no place of an input; there other multipliers show, pair by pair, that
-    it is below.
+    honest one at most at Q(y) where y is a place of an input; where it is none, other multipliers show, pair by pair,
+    that it is below the largest of R.
 Computed: the algebra with sympy, that of the multipliers, too; the inputs in exact arithmetic; the multipliers in
     fractions at every pair up to a size; certificates, which know nothing of them, at small ones.
 Reference: kappaguard.

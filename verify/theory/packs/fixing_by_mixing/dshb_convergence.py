@@ -11,21 +11,23 @@ Statement: E||grad L_H(output)||^2 <= 36 kappa G^2 + a_2 a_kappa sigma/sqrt(T) +
 Computed: every step of the proof with sympy (the labels are below), and three lower estimates of the worst case:
     without noise (then beta = 0 and the run is gradient descent with step 1/(24 L)) a semidefinite program for the
     exact worst case of T steps; with noise a run of the median against an adversary.
-Proof of ours. Let h = gamma L, m = n-f, g_t the gradient that step t samples, v_t = g_t + delta_t + xi_t what the
-    server takes, delta_t = mean m_t - g_t, and w_t = g_(t+1) - g_t = h u_t, |u_t| <= |v_t|. By smoothness 2
-    (L_H(theta_t) - L_H(theta_(t-1)))/gamma <= -2 <g_t, v_t> + h |v_t|^2 = |delta_t + xi_t|^2 - |g_t|^2 - (1-h)
-    |v_t|^2: the cross terms that cost the paper its factors are squares. And E|delta_(t+1)|^2 <= beta^2 E|delta_t -
-    w_t|^2 + (1-beta)^2 sigma^2/m. With z = (1+beta)^2/4, p = 1 - h - z h beta^2 >= 9/10 and beta^2 = 1 - 24 h,
+Proof of ours. Let h = gamma L > 0 (Delta = 0 is below), m = n-f, g_t = grad L_H(theta_(t-1)), v_t = g_t + delta_t +
+    xi_t what the server takes, delta_t = mean m_t - g_t, and w_t = g_(t+1) - g_t = h u_t, |u_t| <= |v_t|. By
+    smoothness 2 (L_H(theta_t) - L_H(theta_(t-1)))/gamma <= -2 <g_t, v_t> + h |v_t|^2 = |delta_t + xi_t|^2 - |g_t|^2 -
+    (1-h) |v_t|^2: the cross terms that cost the paper its factors are squares. And E|delta_(t+1)|^2 <= beta^2
+    E|delta_t - w_t|^2 + (1-beta)^2 sigma^2/m. With z = (1+beta)^2/4, p = 1 - h - z h beta^2 >= 9/10 and beta^2 = 1 -
+    24 h,
         -(1-h) |u|^2 + z/h (beta^2 |delta - h u|^2 - |delta|^2) = -p |u + z beta^2 delta/p|^2 - q |delta|^2,
-    q = 24 z - z^2 beta^4/p >= 6, and |delta + xi|^2 - q |delta|^2 <= q/(q-1) |xi|^2 <= 6/5 |xi|^2. So L_H plus gamma
-    z/(2 h) |delta|^2 falls: the sum of all E|g_t|^2 is at most 6/5 that of E|xi_t|^2, plus 2 Delta/gamma, plus z/h
-    E|delta_1|^2, plus T-1 times z/h (1-beta)^2 sigma^2/m = 144 h sigma^2/m. The last step does without delta_(T+1),
-    for z/h >= 24 z >= q. |delta_1|^2 is at most beta^2 2 L Delta and one more of the last terms, in expectation, and
-    E|xi_t|^2 <= kappa (24 h sigma^2 + G^2) by ``aggregation_error``. Divided by T:
+    q = 24 z - z^2 beta^4/p >= 6, and |delta + xi|^2 - q |delta|^2 <= q/(q-1) |xi|^2 <= 6/5 |xi|^2. So per step
+    2/gamma times what L_H + z/(2 L) |delta|^2 gains is at most 6/5 |xi_t|^2 - |g_t|^2 + 144 h sigma^2/m in
+    expectation: the sum of all E|g_t|^2 is at most 6/5 that of E|xi_t|^2, plus 2 Delta/gamma, plus z/h E|delta_1|^2,
+    plus T-1 times z/h (1-beta)^2 sigma^2/m = 144 h sigma^2/m. The last step does without delta_(T+1), for z/h >= 24 z
+    >= q. As m_0 = 0, delta_1 is -beta g_1 and noise: its square is at most beta^2 2 L Delta and one more of the last
+    terms, in expectation, and E|xi_t|^2 <= kappa (24 h sigma^2 + G^2) by ``aggregation_error``. Divided by T:
     6/5 kappa G^2 + 4 Delta/(gamma T) + (144/5 kappa + 144/(n-f)) L sigma^2 gamma, where the paper's has 36 kappa G^2,
     9 Delta/(gamma T) and (1728 kappa + 288/(n-f)) L sigma^2 gamma.
-    As T grows beta tends to 1 and q/(q-1) to 23/22. With z = 8 (1+beta)^2/13 the other terms are the paper's, and
-    192/179 stands before kappa G^2; with z = 12 (then these terms are larger) the limit is 144/143.
+    If sigma > 0, beta tends to 1 as T grows, and q/(q-1) to 23/22. With z = 8 (1+beta)^2/13 the other terms are the
+    paper's, and 192/179 stands before kappa G^2; with z = 12 (then these terms are larger) the limit is 144/143.
 On the paper's proof, none of which changes the result:
     - V_{T+1} contains delta_{T+1}, hence a stochastic gradient at theta_T that is never drawn (for T = 1 the lemma on
       the deviation is used outside its stated range T > 1). Either imagine it, or put z = 0 in the last step only:
@@ -33,9 +35,9 @@ On the paper's proof, none of which changes the result:
     - At gamma = 1/(24 L), beta is 0, outside the stated (0, 1); only 1 + beta >= 1 is used.
     - sigma = 0 divides by zero in gamma: read the second term as infinite. Delta = 0 gives gamma = 0 and the output
       theta_0, where the gradient is 0.
-    - The display after eqn:sum_drift_t lacks the factor T in its last term; the "=" in the bound of C is "<="; in
-      the first line of the final step sigma^2 should be sigma, and there the last term has 2(n-f) >= n, so that the
-      statement's n agrees with it. Main text and appendix state the same theorem.
+    - The second display after eqn:sum_drift_t lacks the factor T in its last term; the "=" in the bound of C is "<=";
+      in the first line of the final step sigma^2 should be sigma, and there the last term has 2(n-f) >= n, so that
+      the statement's n agrees with it. Main text and appendix state the same theorem.
     - ||grad L_H(theta_0)||^2 <= 2 L Delta is cited from a theorem on convex functions; it follows from smoothness.
 Reference: Theorem 2 (thm:conv), eqn:dev_gamma to eqn:after_Qstar.
 """

@@ -2,9 +2,9 @@
 
 Problem: a rule is (f, kappa)-robust for some finite kappa, but a <= f of the n workers attack; the criterion is that of
     the m = n-a honest ones.
-Statements: (1) no kappa below f/(n-f-a) will do: arXiv 2510.04432 has this order. (2) When nobody attacks that is
-    f/(n-f), and CWTM attains it: the tension between robustness and accuracy without attack (ICML 2025). (3) A rule
-    for fewer attackers than there are can be arbitrarily bad: CWTM is, always.
+Statements: (1) for such a rule no kappa below f/(n-f-a) will do: arXiv 2510.04432 has this order. (2) When nobody
+    attacks that is f/(n-f), and CWTM attains it: the tension between robustness and accuracy without attack (ICML
+    2025). (3) A rule for fewer attackers than there are can be arbitrarily bad: CWTM is, always.
 Proof of (1). Take n-f vectors at 0 and f at 1. The n-f at 0 may be all that is honest, and have no spread, so F = 0.
     But the honest vectors may as well be the f at 1 and m - f of the others: their mean is f/m, their variance
     f(m-f)/m^2, and the ratio f/(m-f). (2) is a = 0, with claim cwtm-unknown-f. (3) With g < f trimmed values on

@@ -8,12 +8,13 @@ Proof. Let T be the subset that is averaged, r <= f the number of vectors in S a
     in both, p that of the r in S only, q that of the r in T only. F - mean = (r/m)(q - p). Along any direction, and
     in all, the variance of S is at least r(m-r)/m^2 (p - c)^2, that of T at least r(m-r)/m^2 (q - c)^2. SMEA: along F
     - mean both are at most the largest eigenvalue of S, for that of T is no larger. MVA: in all directions both are
-    at most the variance of S. So |F - mean| <= (r/m)(|p - c| + |q - c|) <= 2 (r/(m-r))^(1/2) times the root of the
-    spread of S, and r/(m-r) <= f/(n-2f). The largest eigenvalue is at most the variance, so this holds for SMEA by
-    the variance, too. It is approached on a line: f vectors of S at -1, n-2f at 0, the Byzantine ones just short of
-    1. The subsets with all zeros and, of the rest, a at -1 and b at 1 have variance f/m - ((b-a)/m)^2, least where a
-    or b is 0, and those with fewer zeros have more; so T is the zeros and the Byzantine ones, the mean moves from
-    -f/m to f/m, and the spread of S is f(n-2f)/m^2.
+    at most the variance of S. So, with p, q and c for their components along F - mean for SMEA, |F - mean| <=
+    (r/m)(|p - c| + |q - c|) <= 2 (r/(m-r))^(1/2) times the root of the spread of S, and r/(m-r) <= f/(n-2f). The
+    largest eigenvalue is at most the variance, so this holds for SMEA by the variance, too. It is approached on a
+    line: f vectors of S at -1, n-2f at 0, the Byzantine ones just short of 1. The subsets with all zeros and, of the
+    rest, a at -1 and b at 1 have variance f/m - ((b-a)/m)^2, least where a or b is 0, and those with fewer zeros have
+    more; so T is the zeros and the Byzantine ones, the mean moves from -f/m to f/m, and the spread of S is
+    f(n-2f)/m^2.
 Computed: the algebra with sympy; that no subset has less spread on that line, by going through all; the ratio by the
     rules, for both criteria; for MVA certificates.
 Reference: kappaguard. The paper has SMEA with a bound of this order under the largest eigenvalue.
