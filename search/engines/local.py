@@ -12,6 +12,9 @@ from typing import Any
 
 from kappaguard.search.engines import Died, placed
 
+IDLE = 86_400
+"""Seconds that helpers wait for more. With the 300 of loky they leave a pool that is kept, which may hang then."""
+
 
 def run(
     function: Callable[[Any], Any], items: Sequence[Any], address: str | None, jobs: int | None
@@ -40,7 +43,7 @@ def run(
 def _pool(function: Callable[[Any], Any], items: Mapping[int, Any], jobs: int) -> Iterator[tuple[int, Any]]:
     from joblib import Parallel, delayed, parallel_config
 
-    with parallel_config(backend="loky", n_jobs=jobs, inner_max_num_threads=1):
+    with parallel_config(backend="loky", n_jobs=jobs, inner_max_num_threads=1, idle_worker_timeout=IDLE):
         parallel = Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch="2*n_jobs")
         tasks = (delayed(_placed)(os.getpid(), function, place, item) for place, item in list(items.items()))
         results = parallel(tasks)
